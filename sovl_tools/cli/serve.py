@@ -7,8 +7,8 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from typing import Any, NamedTuple
 
 import click
 
@@ -29,11 +29,13 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import results, show, write
 from sovl_tools.cli.watch import moment_of, pieces, until_ended
+from sovl_tools.configuration import Configuration
 from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import Mode
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.policy import Policy
+from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.serving.error_output import passed_on
@@ -103,18 +105,27 @@ def _listening(
     if transport != "http":
         yield None
         return
+    tokens = tuple(map(token_of, token_env))
+    limits = {"tokens": tokens, "hosts": allow_host, "origins": allow_origin}
+    listening, security = bind(host, port, allow_all=allow_unauthenticated, **limits)
+    with closing(listening):
+        yield partial(_serve_http, listening, security=security, **app_options)
+
+
+def bind(host: str, port: int, *, allow_all: bool = False, **limits: Any) -> tuple[Any, Any]:
+    """Return a socket that listens, and the ``Security`` of its server.
+
+    Raises:
+        Misuse: a limit is wrong, or the address can't be bound.
+    """
     from sovl_tools.serving.run_http import ListeningError, listen  # noqa: PLC0415 - an extra
     from sovl_tools.serving.security import Security  # noqa: PLC0415 - an extra
 
     try:
-        security = Security(
-            tokens=tuple(map(token_of, token_env)), hosts=allow_host, origins=allow_origin
-        )
-        listening = listen(host, port, security, allow_all=allow_unauthenticated)
+        security = Security(**limits)
+        return listen(host, port, security, allow_all=allow_all), security
     except (ValueError, ListeningError) as error:
         raise Misuse(plain(str(error))) from error
-    with closing(listening):
-        yield partial(_serve_http, listening, security=security, **app_options)
 
 
 def _serve_http(
@@ -158,19 +169,84 @@ EXITS = {
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+class Offer(NamedTuple):
+    """What a server offers, and how it makes calls: the options of ``offer_options``.
+
+    Attributes:
+        tools: which tools.
+        poll: whether files are looked at each second instead of waiting for events.
+        timeout: the time limit of a call, in seconds.
+        mode: where tools run.
+        approve: whether the user is asked before a destructive tool is called.
+        procedures: directories of procedures.
+    """
+
+    tools: ToolOptions
+    poll: bool
+    timeout: float | None
+    mode: Mode | None
+    approve: bool
+    procedures: tuple[str, ...]
+
+    def registry(self) -> ToolRegistry:
+        """Load the tools and procedures."""
+        registry = all_tools(self.tools)
+        for each in self.procedures:
+            registry.load_procedures(each)
+        return registry
+
+    def policy(self, found: Configuration) -> Policy:
+        """Return the settings of calls, given those that are configured."""
+        policy = found.policy.but(timeout=self.timeout, mode=self.mode)
+        if self.approve and policy.approval in {None, "never"}:
+            return policy.but(approval="destructive")
+        return policy
+
+
+def offer_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of an ``Offer``, for commands that serve tools; they get it as ``offer``."""
+
+    @wraps(function)
+    def packed(*args: Any, **given: Any) -> Any:
+        offer = Offer(**{name: given.pop(name) for name in Offer._fields})
+        return function(*args, offer=offer, **given)
+
+    return options(
+        registry_options,
+        view_options,
+        poll_option,
+        timeout_option("The time limit of a call, unless its manifest has another."),
+        mode_option,
+        locked_option,
+        click.option(
+            "--approve",
+            is_flag=True,
+            help="Ask the client's user before a destructive tool is called, if the client can"
+            " ask.",
+        ),
+        click.option(
+            "--procedures",
+            multiple=True,
+            metavar="DIR",
+            type=click.Path(exists=True, file_okay=False),
+            help="Also offer the procedures in a directory as tools; can be repeated.",
+        ),
+    )(packed)
+
+
+def check_extra() -> None:
+    """Raise what to do where the extra of servers is missing."""
+    try:
+        import mcp.server  # noqa: F401, PLC0415 - an extra, and heavy
+    except ImportError as error:
+        raise click.ClickException(
+            f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
+        ) from error
+
+
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@registry_options
-@view_options
+@offer_options
 @click.option("--no-watch", is_flag=True, help="Do not reload tools as they are edited.")
-@poll_option
-@timeout_option("The time limit of a call, unless its manifest has another.")
-@mode_option
-@locked_option
-@click.option(
-    "--approve",
-    is_flag=True,
-    help="Ask the client's user before a destructive tool is called, if the client can ask.",
-)
 @click.option("--otel", is_flag=True, help="Trace and measure calls with OpenTelemetry.")
 @click.option(
     "--search-tools/--no-search-tools",
@@ -178,13 +254,6 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
     default=None,
     help="Offer two tools that find and call all others. Default: with more than"
     f" {MOST_TOOLS} tools, or {MOST_TOKENS:,} tokens of definitions.",
-)
-@click.option(
-    "--procedures",
-    multiple=True,
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False),
-    help="Also offer the procedures in a directory as tools; can be repeated.",
 )
 @click.option(
     "--transport",
@@ -196,15 +265,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @options(*_HTTP_OPTIONS)
 def serve(
     *,
-    tools: ToolOptions,
+    offer: Offer,
     no_watch: bool,
-    poll: bool,
-    timeout: float | None,
-    mode: Mode | None,
-    approve: bool,
     otel: bool,
     search_tools: bool | None,
-    procedures: tuple[str, ...],
     transport: str,
     **http: Any,
 ) -> None:
@@ -219,19 +283,12 @@ def serve(
     API: /tools, /search, /openapi.json. Clients on other machines need a token. For more settings,
     run McpServer.app() with uvicorn.
     """
-    try:
-        import mcp.server  # noqa: F401, PLC0415 - an extra, and heavy
-    except ImportError as error:
-        raise click.ClickException(
-            f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
-        ) from error
+    check_extra()
     _check_transport(transport, http)
-    found = tools.settings()
+    found = offer.tools.settings()
     # it listens first, so that wrong options are rejected before any tool is imported
     with until_ended(), passed_on(), _listening(transport, **http) as serve_http:
-        registry = all_tools(tools)
-        for each in procedures:
-            registry.load_procedures(each)
+        registry = offer.registry()
         observers: list[Observer] = []
         if otel:
             try:
@@ -241,23 +298,15 @@ def serve(
             except ImportError as error:
                 raise click.ClickException(str(error)) from error
             observers.append(OpenTelemetry())  # environment variables configure it
-        policy = with_approval(found.policy.but(timeout=timeout, mode=mode), approve=approve)
-        with Tooler(registry, policy=policy, observers=observers) as tooler:
+        with Tooler(registry, policy=offer.policy(found), observers=observers) as tooler:
             server = registry.mcp_server(tooler, search_tools=search_tools)
             watching: AbstractContextManager[object] = nullcontext()
             if not no_watch:
                 if not is_quiet():
                     registry.subscribe(_log(server))
-                watching = registry.watch(poll=poll, libraries=found.watch)
+                watching = registry.watch(poll=offer.poll, libraries=found.watch)
             with watching:
                 _serve(server, serve_http)
-
-
-def with_approval(policy: Policy, *, approve: bool) -> Policy:
-    """Return a policy with the approval of ``--approve``, unless it wants another one."""
-    if approve and policy.approval in {None, "never"}:
-        return policy.but(approval="destructive")
-    return policy
 
 
 def _log(server: Any) -> Callable[[CatalogChange], None]:

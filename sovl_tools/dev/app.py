@@ -13,7 +13,6 @@ from typing import Final, cast
 from weakref import WeakValueDictionary
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -22,27 +21,29 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sovl_tools import __version__
 from sovl_tools.configuration import Configuration
-from sovl_tools.dev.calls import call_events
+from sovl_tools.dev.calls import Run, call_events, run_events
 from sovl_tools.dev.edits import add_example, fix
-from sovl_tools.dev.history import KIND, EventLog, History, milliseconds
-from sovl_tools.dev.runs import Run, described, run_events
-from sovl_tools.dev.tools import TARGETS, DevError, Row, Tools, as_target
+from sovl_tools.dev.history import KIND, LONGEST, EventLog, History, milliseconds
+from sovl_tools.dev.tools import TARGETS, DevError, Row, Tools, as_target, listed
 from sovl_tools.dispatch.async_runner import await_thread, serving
-from sovl_tools.dispatch.telemetry import LONGEST, as_json
+from sovl_tools.dispatch.telemetry import as_json
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.linting.examples import differences
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.folder import Settings
 from sovl_tools.procedures.errors import ProcedureError
+from sovl_tools.procedures.outline import boxes, mermaid
 from sovl_tools.procedures.parse.library import read_found_procedure
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.search.phrases import ToolMatch
 from sovl_tools.serving.app import make_app
 from sovl_tools.serving.asks import Asks
 from sovl_tools.serving.event_stream import PING_EVENT, Calling, Event, EventStream
 from sovl_tools.serving.limits import PING
 from sovl_tools.serving.mcp_http import McpEndpoint
-from sovl_tools.serving.security import Security, path_of
+from sovl_tools.serving.problems import encoded
+from sovl_tools.serving.security import Security
 from sovl_tools.serving.traffic import CLIENT
 
 _CSP: Final = (
@@ -50,14 +51,14 @@ _CSP: Final = (
     "img-src 'self' data: blob:; media-src data: blob:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html"
 )
-_HEADERS: Final = {
-    "content-security-policy": _CSP,
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-cache",
-}
+_HEADERS: Final = (
+    (b"content-security-policy", _CSP.encode()),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-cache"),
+)
 
 
 class DevSecurity(Security):
@@ -79,28 +80,18 @@ class _Outermost:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        path = path_of(scope)
+        path = scope.get("path", "")
         KIND.set("page" if path.startswith("/dev/") else "mcp" if path == "/mcp" else "http")
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                found = {name.lower() for name, _ in message["headers"]}
-                more = [(k.encode(), v.encode()) for k, v in _HEADERS.items()]
-                more = [each for each in more if each[0] not in found]
-                message = {**message, "headers": [*message["headers"], *more]}
+                message = {**message, "headers": [*message["headers"], *_HEADERS]}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
 
 
-_ACTIONS: Final[Mapping[str, Callable[[Run], object]]] = {
-    "next": Run.next,
-    "resume": Run.resume,
-    "stop": Run.stop,
-}
+_ACTIONS: Final = {"next": Run.next, "resume": Run.resume, "stop": Run.stop}
 _TWICE: Final = 2
 
 
@@ -134,13 +125,10 @@ class DevApi:
     def _changed(self, change: CatalogChange) -> None:
         """Tell the page of a change; in the thread that made it."""
         self._generation += 1
-        found = self.tools.change(change)
-        news = {"text": found.pop("text"), "level": found.pop("level")}
+        found, news = self.tools.change(change)
         self._last_change = {"time": time(), "ms": milliseconds(change.duration), **news}
-        self.events.add(
-            "change",
-            {"generation": self._generation, **found, "last_change": self._last_change},
-        )
+        found |= {"generation": self._generation, "last_change": self._last_change}
+        self.events.add("change", found)
 
     def app(self, token: str) -> Starlette:
         """Return the application: the page, its requests, the JSON API and MCP."""
@@ -163,7 +151,7 @@ class DevApi:
         """Return the page, its files, and what it asks for."""
         place = str(resources.files("sovl_tools.serving") / "page")
         return [
-            Route("/", partial(_page, os.path.join(place, "index.html"))),
+            Route("/", lambda _: FileResponse(f"{place}/index.html")),
             Mount("/static", StaticFiles(directory=place, check_dir=False)),
             Route("/dev/state", self.state),
             Route("/dev/events", self.stream),
@@ -174,7 +162,7 @@ class DevApi:
             Route("/dev/tools/{name}/examples", self.example, methods=["POST"]),
             Route("/dev/tools/{name}/fix", self.fix, methods=["POST"]),
             Route("/dev/tools/{name}/as", self.targets),
-            Route("/dev/tools/{name}/as/{target}", self.target),
+            Route("/dev/tools/{name}/as/{target}", self.targets),
             Route("/dev/procedures/{name}", self.procedure),
             Route("/dev/procedures/{name}/run", self.run, methods=["POST"]),
             Route("/dev/runs/{id}/{action}", self.step, methods=["POST"]),
@@ -184,15 +172,13 @@ class DevApi:
         """Answer with all tools, each in a row."""
         event = self.events.last  # before the rows: what comes meanwhile comes again
         rows = await await_thread(self.tools.rows)
-        every = [each.values for each in rows.values()]
-        return JSONResponse(
+        return _Json(
             {
                 "version": __version__,
                 "root": self._root,
                 "generation": self._generation,
                 "session": self.events.session,
-                "tools": [each for each in every if not each["procedure"]],
-                "procedures": [each for each in every if each["procedure"]],
+                **listed(rows.values()),
                 "views": await await_thread(self.tools.views),
                 "targets": list(TARGETS),
                 "last_change": self._last_change,
@@ -223,27 +209,19 @@ class DevApi:
 
     async def past(self, _: Request) -> Response:
         """Answer with the last calls."""
-        return JSONResponse({"calls": self.history.rows})
+        return _Json({"calls": self.history.rows})
 
     async def find(self, request: Request) -> Response:
         """Answer with the phrases in a text, and the tools that a search for it finds."""
         text = request.query_params.get("q", "")
         registry = self.calling.registry
-        phrases = [
-            {"tool": each.tool, "phrase": each.phrase, "start": each.start, "end": each.end,
-             "share": each.score}
-            for each in registry.match(text)
-        ]  # fmt: skip
-        found = [
-            {"tool": each.tool, "score": each.score,
-             "words": [{"word": word, "fields": [*fields]} for word, fields in each.words.items()]}
-            for each in registry.search(text)
-        ]  # fmt: skip
-        return JSONResponse({"phrases": phrases, "search": found})
+        phrases = [{**each._asdict(), "share": each.score} for each in registry.match(text)]
+        found = [{**each._asdict(), "words": _words(each)} for each in registry.search(text)]
+        return _Json({"phrases": phrases, "search": found})
 
     async def _row(self, request: Request) -> Row:
         name = request.path_params["name"]
-        row = await await_thread(partial(self.tools.row, name))
+        row = (await await_thread(self.tools.rows)).get(name)
         if row is None:
             raise DevError(404, "unknown_tool", f"there is no tool {name[:80]!r}")
         return row
@@ -251,20 +229,13 @@ class DevApi:
     async def tool(self, request: Request) -> Response:
         """Answer with a tool: its schema, files and findings."""
         row = await self._row(request)
-        return JSONResponse(await await_thread(partial(self.tools.detail, row)))
+        return _Json(await await_thread(partial(self.tools.detail, row)))
 
     async def call(self, request: Request) -> Response:
         """Make a call, and answer with what it reports and its result as events."""
-        given = await body_of(request)
-        row = await self._row(request)
-        name, version = row.candidate.name, row.values["version"]
-        events = call_events(
-            self.calling,
-            name,
-            given.get("arguments"),
-            client=request.scope[CLIENT],
-            version=version,
-        )
+        given, row = await body_of(request), await self._row(request)
+        client = request.scope[CLIENT]
+        events = call_events(self.calling, row, given.get("arguments"), client=client)
         with serving():
             return EventStream(await anext(events), events)
 
@@ -279,7 +250,7 @@ class DevApi:
             output = await self._output(row, arguments)
             example |= {} if output is None else {"output": output[0]}
         save = partial(add_example, row, version, example)
-        return JSONResponse(await await_thread(save))
+        return _Json(await await_thread(save))
 
     async def _output(self, row: Row, arguments: JSON) -> tuple[JSON] | None:
         """Return the result of a call, which is made again; None for one that can't be kept.
@@ -288,10 +259,12 @@ class DevApi:
             DevError: the call fails, or has another result when it is made again.
         """
         name, tool = row.candidate.name, row.made_of[1]
-        before = self.history.value(name, arguments, str(row.values["version"]))
-        if before and tool is not None and tool.annotations.get("destructive"):
-            return (parse_json(before),)  # once is enough
-        values = [parse_json(before)] if before else []
+        before = self.history.result(name, arguments, str(row.values["version"]))
+        values: list[JSON] = []
+        with suppress(ValueError):  # it was too long to be kept
+            values += [parse_json(before)] if before else []
+        if tool is not None and tool.annotations.get("destructive"):
+            return (values[0],) if values else None  # once is enough
         while len(values) < _TWICE:
             result = await self.tooler.call(name, arguments)
             if result.error is not None:
@@ -311,15 +284,17 @@ class DevApi:
         code, line = str(given.get("code")), int(given.get("line") or 0)
         settings = Settings(limit=self._settings.import_timeout)
         changed = await await_thread(partial(fix, self.tools, row, code, line, settings))
-        return JSONResponse({"changed": changed})
+        return _Json({"changed": changed})
 
     async def procedure(self, request: Request) -> Response:
         """Answer with a procedure: its inputs, steps, file and findings."""
         row = await self._row(request)
         found = await await_thread(partial(self.tools.detail, row))
+        found |= {"inputs": found["schema"], "steps": [], "mermaid": ""}
         with suppress(ProcedureError, OSError):
-            found |= described(read_found_procedure(row.candidate.location).sound())
-        return JSONResponse({"inputs": {}, "steps": [], "mermaid": "", **found})
+            procedure = read_found_procedure(row.candidate.location).sound()
+            found |= {"steps": boxes(procedure), "mermaid": mermaid(procedure)}
+        return _Json(found)
 
     async def run(self, request: Request) -> Response:
         """Run a procedure, and answer with what happens and its result as events."""
@@ -346,23 +321,19 @@ class DevApi:
         return Response(status_code=204)
 
     async def targets(self, request: Request) -> Response:
-        """Answer with what each provider gets and loses of a tool."""
-        found = [await self._as(request, each) for each in TARGETS]
-        return JSONResponse([{k: v for k, v in e.items() if k != "definition"} for e in found])
-
-    async def target(self, request: Request) -> Response:
-        """Answer with what a provider gets of a tool."""
-        return JSONResponse(await self._as(request, request.path_params["target"]))
-
-    async def _as(self, request: Request, target: str) -> dict[str, JSON]:
-        tool = (await self._row(request)).made_of[1]
+        """Answer with what a provider, or each, gets and loses of a tool."""
+        tool, target = (await self._row(request)).made_of[1], request.path_params.get("target")
         if tool is None:
             raise DevError(409, "unavailable", "the tool can't be called, so no provider gets it")
-        try:
-            make = partial(as_target, self.calling.registry.catalog, tool, target)
-            return await await_thread(make)
-        except ValueError as error:
-            raise DevError(404, "unknown_target", str(error)) from error
+        make = partial(as_target, self.calling.registry.catalog, tool)
+        if target is not None:
+            return _Json(await await_thread(partial(make, target)))
+        every = await await_thread(lambda: [*map(make, TARGETS)])
+        return _Json([{k: v for k, v in e.items() if k != "definition"} for e in every])
+
+
+def _words(found: ToolMatch) -> list[JSON]:
+    return [{"word": word, "fields": [*fields]} for word, fields in found.words.items()]
 
 
 async def body_of(request: Request) -> Mapping[str, JSON]:
@@ -371,23 +342,19 @@ async def body_of(request: Request) -> Mapping[str, JSON]:
     Raises:
         DevError: it isn't one.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise HTTPException(415, "the body must be sent as application/json")
-    try:
+    given = None
+    with suppress(ValueError):
         given = parse_json(await request.body())
-    except ValueError as error:
-        raise DevError(400, "bad_request", f"the body isn't JSON: {error}") from error
     if not isinstance(given, dict):
         raise DevError(400, "bad_request", "the body must be a JSON object")
     return given
 
 
+class _Json(JSONResponse):
+    def render(self, content: JSON) -> bytes:
+        return encoded(content)
+
+
 async def _refused(_: Request, reason: Exception) -> Response:
     error = cast("DevError", reason)
-    return JSONResponse({"error": error.error}, error.status)
-
-
-async def _page(path: str, _: Request) -> Response:
-    if not os.path.isfile(path):  # noqa: ASYNC240 - a file of the package
-        raise HTTPException(404, "the page isn't installed")
-    return FileResponse(path, media_type="text/html; charset=utf-8")
+    return _Json({"error": error.error}, error.status)

@@ -1,31 +1,42 @@
-"""Calls from the page, as events: what a call reports, prints and asks, and its result."""
+"""Calls of tools and runs of procedures, as the events that the page reads."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import re
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing, nullcontext, redirect_stdout
 from contextvars import ContextVar
+from secrets import token_urlsafe
+from time import perf_counter
 from typing import Any, NamedTuple, TextIO, cast
+from urllib.parse import unquote
 
 from sovl_tools.dev.history import milliseconds
+from sovl_tools.dev.tools import Row
 from sovl_tools.dispatch.arguments import Arguments
+from sovl_tools.dispatch.telemetry import LONGEST, as_json, shortened
 from sovl_tools.model.call import Progress
-from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text, base64
-from sovl_tools.model.document import JSON, parse_json_path, pointer
-from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.model.context import ToolCaller
+from sovl_tools.model.document import JSON, pointer
+from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.host import Host
+from sovl_tools.model.result import ToolResult
+from sovl_tools.procedures import errors
+from sovl_tools.procedures.manager import ProcedureManager
+from sovl_tools.procedures.outline import step_ids
+from sovl_tools.procedures.procedure import Procedure
+from sovl_tools.procedures.run import environment
 from sovl_tools.serving.event_stream import Calling, Event, call_reports, event_of
-from sovl_tools.serving.problems import without_directories
+from sovl_tools.serving.limits import PING
+from sovl_tools.serving.problems import problem_of, without_directories
 from sovl_tools.serving.reports import Reports
 from sovl_tools.serving.traffic import Client
 
-_LISTENER: ContextVar[Callable[[str], object] | None] = ContextVar("printing", default=None)
-
-
-class Printed(NamedTuple):
-    """What a running tool has printed."""
-
-    text: str
+_PRINTING: ContextVar[Callable[[str], object] | None] = ContextVar("printing", default=None)
 
 
 class _Tee:
@@ -35,104 +46,220 @@ class _Tee:
         self._output = output
 
     def write(self, text: str) -> int:
-        listener = _LISTENER.get()
-        if listener is not None and text:
-            listener(text)
+        tell = _PRINTING.get()
+        if tell is not None and text:
+            tell(text)
         return self._output.write(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._output, name)
 
 
-@contextmanager
-def telling_what_is_printed() -> Iterator[None]:
+def telling_what_is_printed() -> AbstractContextManager[object]:
     """Let calls hear during a block what their tools print; it's printed all the same."""
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = cast("Any", _Tee(sys.stdout)), cast("Any", _Tee(sys.stderr))
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = before
+    return redirect_stdout(cast("TextIO", _Tee(sys.stdout)))
 
 
-class Prints:
-    """Reports what is printed in this context, such as in the task of a request, by lines."""
-
-    def __init__(self, reports: Reports[Any]) -> None:
-        self._reports = reports
-        self._begun = ""
-        _LISTENER.set(self._add)
-
-    def _add(self, text: str) -> None:
-        lines, newline, rest = f"{self._begun}{text}".rpartition("\n")
-        self._begun = rest
-        if newline:
-            self._reports.add(Printed(lines + newline))
-
-    def rest(self) -> Iterator[Printed]:
-        """Yield the last line, if it hasn't been ended."""
-        if self._begun:
-            yield Printed(self._begun)
+def _listening(reports: Reports[Any]) -> Reports[Any]:
+    """Return the reports, which also get what is printed in this context from now on."""
+    _PRINTING.set(lambda text: reports.keep(Event("log", {"level": "print", "message": text})))
+    return reports
 
 
 async def call_events(
-    calling: Calling, name: str, arguments: Arguments, *, client: Client, version: str
+    calling: Calling, row: Row, arguments: Arguments, *, client: Client
 ) -> AsyncGenerator[Event]:
     """Make a call and yield its events; closing it early cancels the call."""
-    reports = Reports[Any]()
-    prints = Prints(reports)
+    name, reports = row.candidate.name, _listening(Reports())
     following = call_reports(calling, name, arguments, client=client, reports=reports)
     async with aclosing(following):
         async for each in following:
-            for line in prints.rest() if isinstance(each, ToolResult) else ():
-                yield page_event(line, calling)
-            yield page_event(each, calling, version=version)
+            if isinstance(each, ToolResult):
+                version = row.values["version"]
+                yield Event("result", {**_result(each, calling), "version": version})
+            else:
+                yield _event(each)
 
 
-def page_event(report: Any, calling: Calling, **more: JSON) -> Event:
-    """Return what a call reports as the event that the page reads; ``more`` is in the result."""
-    match report:
-        case Event():
-            return report
-        case Printed(text):
-            return Event("log", {"level": "print", "message": text})
-        case Progress(done=done, total=total, message=message):
-            return Event("progress", {"progress": done, "total": total, "message": message})
-        case ToolResult():
-            return Event("result", {**_result(report, calling), **more})
-    return event_of(report)
+def _event(report: Any) -> Event:
+    if isinstance(report, Event):
+        return report
+    found = event_of(report)
+    if isinstance(report, Progress):
+        return Event(found.name, {"progress": report.done, **found.data})
+    return found._replace(data={"value": found.data}) if found.name == "item" else found
 
 
 def _result(result: ToolResult, calling: Calling) -> dict[str, JSON]:
     ms = milliseconds(result.duration)
     if result.error is None:
-        content = [_content(each) for each in result.content]
+        content = [_part(each.to_json()) for each in result.content]
         return {"ok": True, "value": result.value, "content": content, "ms": ms, "place": None}
     error = without_directories(result.error, calling.registry)
-    return {"ok": False, "error": error_of(error), "ms": ms, "place": error.place}
+    found = [
+        {"pointer": unquote(each["pointer"][1:]), "message": each["detail"]}
+        for each in problem_of(error).get("errors", ())
+    ]
+    failure = _failure(error.kind, error.message, found)
+    failure["error"]["exception"] = error.error_type
+    return {**failure, "ms": ms, "place": error.place}
 
 
-def error_of(error: Failure) -> dict[str, JSON]:
-    """Return why a call failed; bad arguments have the places of their fields."""
-    errors = []
-    for each in error.details:
-        try:
-            path = pointer(parse_json_path(each.path))
-        except ValueError:  # a secret was taken out of it
-            path = ""
-        errors.append({"pointer": path, "message": each.message})
-    exception = {"exception": error.error_type} if error.error_type else {}
-    return {"type": error.kind, "message": error.message, "errors": errors, **exception}
+def _failure(type_: str, message: str, found: Sequence[JSON] = ()) -> dict[str, JSON]:
+    return {"ok": False, "error": {"type": type_, "message": message, "errors": [*found]}}
 
 
-def _content(part: Text | Image | Audio | EmbeddedResource) -> Mapping[str, JSON]:
-    match part:
-        case Text(text=text):
-            return {"type": "text", "text": text}
-        case EmbeddedResource(uri=uri, content=content, media_type=media_type):
-            found = {"type": "resource", "uri": uri, "media_type": media_type}
-            if isinstance(content, str):
-                return {**found, "text": content}
-            return {**found, "data": base64(content)}
-    kind = "image" if isinstance(part, Image) else "audio"
-    return {"type": kind, "media_type": part.media_type, "data": base64(part.data)}
+_KEYS = {"mimeType": "media_type", "blob": "data"}
+
+
+def _part(block: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a block of the Model Context Protocol as the page reads it."""
+    flat = {**block, **block.get("resource", {})}
+    return {_KEYS.get(key, key): value for key, value in flat.items() if key != "resource"}
+
+
+def _media(value: JSON) -> Iterator[JSON]:
+    """Yield the pictures and sounds in the value of a run, which its tools returned."""
+    if isinstance(value, dict):
+        if value.get("type") in {"image", "audio"} and {"data", "mimeType"} <= value.keys():
+            yield _part(value)
+            return
+        value = [*value.values()]
+    for each in value if isinstance(value, list) else ():
+        yield from _media(each)
+
+
+_MARKS = re.compile(r"\[\d+\]|~\d+")
+_STATES = {"succeeded": "done", "known": "done", "continued": "failed"}
+
+
+class Run:
+    """A run of a procedure, which can be made step by step.
+
+    Attributes:
+        id: names the run; it can't be guessed.
+        reports: what has happened and wasn't sent yet.
+        is_stepping: whether each step waits for ``next``.
+    """
+
+    def __init__(self, procedure: Procedure, *, is_stepping: bool) -> None:
+        self.id = token_urlsafe(16)
+        self.reports = _listening(Reports())
+        self.is_stepping = is_stepping
+        self.task: asyncio.Future[JSON] | None = None
+        self._ids = step_ids(procedure)
+        self._waiting: list[asyncio.Future[None]] = []
+        self._counts = Counter[str]()
+
+    def next(self) -> bool:
+        """Let one step run; return False if none waits."""
+        while self._waiting:
+            waiting = self._waiting.pop(0)
+            if not waiting.done():
+                waiting.set_result(None)
+                return True
+        return False
+
+    def resume(self) -> None:
+        """Run on without stopping."""
+        self.is_stepping = False
+        while self.next():
+            pass
+
+    def stop(self) -> None:
+        """End the run."""
+        if self.task is not None:
+            self.task.cancel()
+
+    async def gate(self, step: environment.StepStarted) -> None:
+        """Wait until the step may run."""
+        if self.is_stepping:
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+            self.reports.keep(Event("waiting", {"run": self.id, "step": self.step_of(step.key)}))
+            await waiting
+
+    def step_of(self, key: str) -> str | None:
+        """Return the id of a step; of one in another procedure, that of the step that runs it."""
+        return self._ids.get(_MARKS.sub("", key.partition("/")[0]))
+
+    def hear(self, event: environment.Event) -> None:
+        """Report an event of the run, in any thread."""
+        if isinstance(event, environment.RunStarted) or "/" in getattr(event, "key", ""):
+            return
+        told: Any = event
+        match event:
+            case environment.StepStarted():
+                told = self._step(event.key, state="running")
+            case environment.StepRetried(message=message, attempt=attempt):
+                told = self._step(event.key, state="running", message=message, attempt=attempt)
+            case environment.StepEnded(state=state, message=message, duration=duration):
+                self._counts[str(self.step_of(event.key))] += 1
+                text = as_json(event.value)
+                told = self._step(
+                    event.key,
+                    state=_STATES.get(state, state),
+                    ms=milliseconds(duration),
+                    value=json.loads(text) if len(text) <= LONGEST else shortened(text),
+                    message=message,
+                )
+        self.reports.keep(told)
+
+    def _step(self, key: str, **more: JSON) -> Event:
+        step = self.step_of(key)
+        return Event("step", {"step": step, "count": self._counts[str(step)], **more})
+
+
+class _Asking(NamedTuple):
+    """Calls tools whose questions go to the page."""
+
+    tooler: ToolCaller
+    host: Host
+
+    async def call(self, name: str, arguments: Any = None, **options: Any) -> ToolResult:
+        return await self.tooler.call(name, arguments, **{"host": self.host, **options})
+
+    def call_sync(self, name: str, arguments: Any = None, **options: Any) -> ToolResult:
+        return self.tooler.call_sync(name, arguments, **{"host": self.host, **options})
+
+
+async def run_events(
+    calling: Calling, run: Run, path: str, inputs: Mapping[str, JSON], *, client: Client
+) -> AsyncGenerator[Event]:
+    """Run the procedure in a file and yield its events; closing it early ends the run."""
+    reports, started = run.reports, perf_counter()
+    tooler = _Asking(calling.tooler, calling.asks.host(reports.keep))
+    manager = ProcedureManager(calling.registry, tooler)
+    gate = run.gate if run.is_stepping else None
+    yield Event("started", {"run": run.id})
+    run.task = asyncio.ensure_future(manager.run(path, inputs, on_event=run.hear, gate=gate))
+    run.task.add_done_callback(lambda _: reports.end())
+    try:
+        # a shutdown doesn't wait for a run that waits for a person
+        with client.counted() if gate is None else nullcontext():
+            while not reports.is_ended:
+                try:
+                    await asyncio.wait_for(reports.news.wait(), PING)
+                except TimeoutError:
+                    yield _event(None)
+                for each in reports.take():
+                    yield _event(each)
+    finally:
+        run.stop()
+    result = {**await _outcome(run, run.task), "ms": milliseconds(perf_counter() - started)}
+    yield Event("result", {**result, "place": None})
+
+
+async def _outcome(run: Run, task: asyncio.Future[JSON]) -> dict[str, JSON]:
+    try:
+        value = await task
+    except asyncio.CancelledError:
+        return _failure("cancelled", "the run was stopped")
+    except errors.InputError as error:
+        found = [{"pointer": pointer(path), "message": words} for path, words in error.problems]
+        return _failure("invalid_arguments", str(error), found)
+    except errors.StepError as error:
+        return {**_failure("tool_error", str(error)), "step": run.step_of(error.key)}
+    except (SovlToolsError, OSError) as error:
+        return _failure("unavailable", str(error))
+    return {"ok": True, "value": value, "content": [*_media(value)]}

@@ -50,9 +50,7 @@ def add_example(row: Row, version: str, example: Mapping[str, JSON]) -> dict[str
         mark = MARK if before.startswith(MARK.encode()) else ""
         FileEdit(location, before, f"{mark}{after}".encode()).write()
     except OSError as error:
-        raise DevError(
-            409, "changed", f"the manifest can't be written: {error.strerror}"
-        ) from error
+        raise DevError(409, "changed", str(error.strerror)) from error
     offset = Places(after).offset(ManifestPlace(("examples", len(examples) - 1)))
     path = f"{folder.path}/{folder.manifest_name}"
     return {"path": path, "line": line_and_column(after, offset)[0]}

@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from secrets import token_hex
 from threading import Lock
 from time import time
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from sovl_tools.dispatch.telemetry import LONGEST, as_json, shortened
+from sovl_tools.dispatch.telemetry import as_json
 from sovl_tools.model.call import CallEvent, ToolCall
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, parse_json
@@ -28,8 +28,8 @@ MOST_EVENTS: Final = 1_000
 MOST_CALLS: Final = 200
 """The number of calls that the history has."""
 
-_SHORT: Final = 500
-"""The number of characters of a result in the history."""
+LONGEST: Final = 2_000
+"""The number of characters that the history has of a result, and of arguments."""
 
 KIND: ContextVar[str] = ContextVar("sovl_tools_client", default="page")
 """Where the current call comes from: ``page``, ``mcp`` or ``http``."""
@@ -69,9 +69,8 @@ class EventLog:
         session, _, number = id_.rpartition(".")
         with self._lock:
             oldest = self._count - len(self._events)
-            if session != self.session or not number.isdecimal():
-                return None
-            if not oldest <= int(number[:20]) <= self._count:
+            is_ours = session == self.session and number.isdecimal()
+            if not is_ours or not oldest <= int(number[:20]) <= self._count:
                 return None
             return [event for count, event in self._events if count > int(number)]
 
@@ -110,38 +109,26 @@ class History:
         self._registry = registry.whole
         self._events = events
         self._versions: dict[str, str] = {}
-        self._calls: deque[_Call] = deque(maxlen=MOST_CALLS)
+        self._rows: deque[dict[str, JSON]] = deque(maxlen=MOST_CALLS)
         self._lock = Lock()
 
     @property
     def rows(self) -> list[dict[str, JSON]]:
         """The last calls that have ended, newest first."""
         with self._lock:
-            return [each.row for each in reversed(self._calls)]
+            return [*reversed(self._rows)]
 
-    def value(self, tool: str, arguments: JSON, version: str) -> JSON:
-        """Return the JSON text of the last result of a call, "" if there is none.
-
-        A result of more than ``LONGEST`` characters isn't kept.
-        """
+    def result(self, tool: str, arguments: JSON, version: str) -> str:
+        """Return the JSON text of the last result of a call, "" if there is none."""
         wanted = {"tool": tool, "arguments": arguments, "version": version, "ok": True}
-        with self._lock:
-            for row, text in reversed(self._calls):
-                if wanted.items() <= row.items():
-                    return text
-        return ""
+        return next((str(e["result"]) for e in self.rows if wanted.items() <= e.items()), "")
 
     def hook(self, call: ToolCall, following: Any) -> Generator[Any, Any, Any]:
         """Note that a call begins."""
         self._versions[call.call_id] = version_of(call.tool)
         row = {"id": call.call_id, "tool": call.name, "client": KIND.get(), "state": "running"}
         self._events.add("call", {**row, "time": time()})
-        try:
-            return (yield following(call))
-        finally:
-            # a call that is given up ends without an event of its end
-            if len(self._versions) > MOST_EVENTS:
-                self._versions.clear()
+        return (yield following(call))
 
     def __call__(self, event: CallEvent) -> None:
         """Note that a call has ended."""
@@ -149,7 +136,6 @@ class History:
         version = self._versions.pop(event.call_id, None)
         if version is None:  # it was rejected before it began
             version = "" if tool is None else version_of(tool)
-        text = as_json(event.value) if event.ok else ""
         row = {
             "id": event.call_id,
             "tool": event.tool,
@@ -159,21 +145,14 @@ class History:
             "ms": milliseconds(event.duration),
             "ok": event.ok,
             "type": event.kind,
-            "error": None if event.message is None else shortened(event.message),
+            "error": None if event.message is None else cut(event.message, LONGEST),
             "arguments": _arguments(event.arguments),
-            "result": cut(text, _SHORT) if event.ok else None,
+            "result": cut(as_json(event.value), LONGEST) if event.ok else None,
             "version": version,
         }
         with self._lock:
-            self._calls.append(_Call(row, text if len(text) <= LONGEST else ""))
+            self._rows.append(row)
         self._events.add("call", row)
-
-
-class _Call(NamedTuple):
-    """A call that has ended, and its result as JSON text."""
-
-    row: dict[str, JSON]
-    text: str
 
 
 def milliseconds(seconds: float) -> float:
@@ -187,4 +166,4 @@ def _arguments(given: Any) -> JSON:
         with suppress(ValueError, RecursionError):
             given = parse_json(given)
     text = as_json({} if given is None else given)
-    return json.loads(text) if len(text) <= LONGEST else shortened(text)
+    return json.loads(text) if len(text) <= LONGEST else cut(text, LONGEST)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import NamedTuple
 
 from sovl_tools.configuration import Configuration
 from sovl_tools.dev.history import version_of
+from sovl_tools.dispatch.telemetry import as_json
 from sovl_tools.formats.base import FORMATS, STRICT, estimate
 from sovl_tools.formats.export import Target
 from sovl_tools.linting.fixes import DRIFT, Fix, fixes_in
 from sovl_tools.linting.rules import RULES
-from sovl_tools.linting.selection import Selection, selection_of
+from sovl_tools.linting.selection import selection_of
 from sovl_tools.linting.suppressions import suppress_findings, suppressions_of
 from sovl_tools.loading.exporting import exported
 from sovl_tools.loading.rules.formats import RULES as OF_FORMATS
@@ -93,9 +94,11 @@ class Tools:
 
     def __init__(self, registry: ToolRegistry, settings: Configuration) -> None:
         self.registry = registry
-        self._selection: Selection = selection_of(settings)
+        self._selection = selection_of(settings)
         self._views = settings.views
         self._rows: Mapping[str, Row] = {}
+        # what the page has been told last, whoever asked since
+        self._told = self.rows()
 
     def rows(self) -> Mapping[str, Row]:
         """Return all rows by name; those that haven't changed are the same objects as before."""
@@ -111,10 +114,8 @@ class Tools:
             served = catalog.tools.get(each.name)
             made_of = each, served, tuple(between.get(each.name, ()))
             before = known.get(each.name)
-            if before is not None and _are_same(before, made_of):
-                rows[each.name] = before
-            else:
-                rows[each.name] = self._row(*made_of)
+            is_same = before is not None and before.made_of == made_of
+            rows[each.name] = before if before and is_same else self._row(*made_of)
         self._rows = dict(sorted(rows.items()))
         return self._rows
 
@@ -149,10 +150,6 @@ class Tools:
             for name, criteria in self._views.items()
         ]
 
-    def row(self, name: str) -> Row | None:
-        """Return the row of a tool or procedure, if there is one."""
-        return self.rows().get(name)
-
     def detail(self, row: Row) -> dict[str, JSON]:
         """Return all that the page shows of a tool."""
         candidate, served, _ = row.made_of
@@ -163,7 +160,6 @@ class Tools:
                 schema = served.resolve().parameters
             except ResolutionError as error:
                 schema, reason = without_functions(served.parameters), str(error)
-        examples = [] if served is None else served.examples
         return {
             **row.values,
             "path": candidate.path,
@@ -171,7 +167,7 @@ class Tools:
             "schema": schema,
             "output_schema": served.output_schema if served else None,
             "annotations": dict(served.annotations) if served else {},
-            "examples": [_example(number, each) for number, each in enumerate(examples)],
+            "examples": [*starmap(_example, enumerate(served.examples if served else ()))],
             "files": [*_files(candidate)],
             "findings": self._findings(row),
         }
@@ -194,21 +190,21 @@ class Tools:
             found.append({**each._asdict(), **more, "fixable": is_fixable, "url": None})
         return found
 
-    def change(self, change: CatalogChange) -> dict[str, JSON]:
-        """Return what a change of the registry changes on the page."""
-        before, rows = self._rows, self.rows()
-        others = [row.values for name, row in rows.items() if row is not before.get(name)]
-        return {
-            "tools": [each for each in others if not each["procedure"]],
-            "procedures": [each for each in others if each["procedure"]],
-            "removed": [name for name in before if name not in rows],
-            **_news(change, rows),
-        }
+    def change(self, change: CatalogChange) -> tuple[dict[str, JSON], dict[str, JSON]]:
+        """Return the rows that a change of the registry changes, and the news in a line."""
+        before, self._told = self._told, self.rows()
+        rows = self._told
+        others = [row for name, row in rows.items() if row is not before.get(name)]
+        removed = [name for name in before if name not in rows]
+        return {**listed(others), "removed": removed}, _news(change, rows)
 
 
-def _are_same(before: Row, made_of: Sequence[object]) -> bool:
-    (candidate, served, between), now = before.made_of, made_of
-    return candidate is now[0] and served is now[1] and between == now[2]
+def listed(rows: Iterable[Row]) -> dict[str, JSON]:
+    """Return rows as they are sent, the tools and the procedures."""
+    found: dict[str, JSON] = {"tools": [], "procedures": []}
+    for each in rows:
+        found["procedures" if each.values["procedure"] else "tools"].append(each.values)
+    return found
 
 
 def _state(candidate: Candidate, served: ToolDefinition | None, *, has_warnings: bool) -> str:
@@ -221,41 +217,36 @@ def _state(candidate: Candidate, served: ToolDefinition | None, *, has_warnings:
 
 def _news(change: CatalogChange, rows: Mapping[str, Row]) -> dict[str, JSON]:
     """Return a change in a line, and how bad it is."""
-    kept = [each for each in change.rejected if each in rows and _serves(rows[each])]
-    lost = [each for each in change.rejected if each not in kept]
+    served = {name for name, row in rows.items() if row.values["state"] == "last_good"}
     kinds = {
-        "rejected; the last good version keeps serving": kept,
-        "rejected": lost,
+        "rejected; the last good version keeps serving": sorted(served & {*change.rejected}),
+        "rejected": [each for each in change.rejected if each not in served],
         "added": change.added,
         "updated": change.updated,
         "removed": change.removed,
         "waiting for files": change.waiting,
+        "checked": sorted({each.tool or each.path for each in change.diagnostics}),
     }
-    checked = sorted({each.tool or each.path for each in change.diagnostics})
-    words = [f"{_listed(names)} {what}" for what, names in kinds.items() if names]
+    words = [f"{_in_words(names)} {what}" for what, names in kinds.items() if names]
+    words = words[:-1] if kinds["checked"] and len(words) > 1 else words
     touched = [rows[each].values for each in (*change.added, *change.updated) if each in rows]
     warns = bool(change.removed) or any(each["warnings"] for each in touched)
     level = "error" if change.rejected else "warning" if warns else "ok"
-    return {"text": "; ".join(words) or f"{_listed(checked)} checked", "level": level}
-
-
-def _serves(row: Row) -> bool:
-    return bool(row.values["state"] == "last_good")
+    return {"text": "; ".join(words), "level": level}
 
 
 _MOST_NAMES = 3
 
 
-def _listed(names: Sequence[str]) -> str:
+def _in_words(names: Sequence[str]) -> str:
     first = ", ".join(names[:_MOST_NAMES])
     left = len(names) - _MOST_NAMES
     return f"{first} and {left} more" if left > 0 else first
 
 
 def _example(number: int, document: JSON) -> dict[str, JSON]:
-    given = document.get("input")
-    found = {"index": number, "name": document.get("description"), "arguments": given}
-    return {**found, **({"result": document["output"]} if "output" in document else {})}
+    keys = {"name": "description", "arguments": "input", "result": "output"}
+    return {"index": number, **{key: document.get(name) for key, name in keys.items()}}
 
 
 def _files(candidate: Candidate) -> Iterator[dict[str, JSON]]:
@@ -276,31 +267,21 @@ def _files(candidate: Candidate) -> Iterator[dict[str, JSON]]:
 
 
 def as_target(catalog: Catalog, tool: ToolDefinition, target: str) -> dict[str, JSON]:
-    """Return what a provider gets of a tool, and what that loses.
-
-    Raises:
-        ValueError: the target is unknown.
-    """
-    made = exported([tool], Target.of(target), catalog.candidates)
-    losses = [loss for _, loss in made.losses]
-    values: dict[str, JSON] = {
-        "target": target,
-        "definition": None,
-        "bytes": 0,
-        "tokens": 0,
-        "losses": [
-            {"kind": each.kind, "path": pointer(each.path), "message": each.message,
-             "help": each.help}
-            for each in losses
-        ],
-        "rejected": made.rejected.get(tool.name),
-    }  # fmt: skip
+    """Return what a provider gets of a tool, and what that loses."""
+    try:
+        made = exported([tool], Target.of(target), catalog.candidates)
+    except ValueError as error:
+        raise DevError(404, "unknown_target", str(error)) from error
+    losses = [{**loss._asdict(), "path": pointer(loss.path)} for _, loss in made.losses]
     shape = made.shapes.get(tool.name)
-    if shape is None:
-        return {**values, "rejected": "; ".join(each.message for each in losses) or None}
-    definition = shape.definition
-    text = definition
-    if not isinstance(definition, str):
-        text = json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
-    size = len(text.encode("utf-8", "replace"))
-    return {**values, "definition": definition, "bytes": size, "tokens": estimate(definition)}
+    definition = None if shape is None else shape.definition
+    reasons = "; ".join(each["message"] for each in losses) if shape is None else None
+    text = definition if isinstance(definition, str) else as_json(definition)
+    return {
+        "target": target,
+        "definition": definition,
+        "bytes": len(text.encode("utf-8", "replace")),
+        "tokens": estimate(definition),
+        "losses": losses,
+        "rejected": made.rejected.get(tool.name, reasons),
+    }

@@ -109,6 +109,46 @@ def plan(procedure: Procedure) -> str:
     return "\n".join(lines)
 
 
+def boxes(procedure: Procedure) -> list[JSON]:
+    """Return the steps of a procedure as nested JSON objects, for programs that draw them."""
+    ids = step_ids(procedure)
+    return [*_boxes(procedure.steps, outline_steps(procedure), ids)]
+
+
+def _boxes(
+    steps: Iterable[Step], outlines: Iterable[Outline], ids: Mapping[str, str]
+) -> Iterator[JSON]:
+    for step, outline in zip(steps, outlines, strict=True):
+        pairs = zip(step.blocks.values(), outline.blocks, strict=True)
+        yield {
+            "id": ids[_place(step)],
+            "kind": step.action,
+            "title": outline.title.removesuffix(f" → {step.save_as}"),
+            "result_name": step.save_as,
+            "note": "; ".join(outline.notes) or None,
+            "branches": [
+                {"label": block.caption or None, "steps": [*_boxes(inner, block.steps, ids)]}
+                for inner, block in pairs
+            ],
+        }
+
+
+def step_ids(procedure: Procedure) -> dict[str, str]:
+    """Return short ids of the steps, such as ``2.1.3``, by the beginnings of their keys in runs."""
+    return dict(_ids(procedure.steps))
+
+
+def _ids(steps: Iterable[Step], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for number, step in enumerate(steps, 1):
+        yield _place(step), f"{prefix}{number}"
+        for block, inner in enumerate(step.blocks.values(), 1):
+            yield from _ids(inner, f"{prefix}{number}.{block}.")
+
+
+def _place(step: Step) -> str:
+    return ".".join(map(str, step.path))
+
+
 def _tree(steps: Sequence[Outline]) -> Iterator[str]:
     for number, step in enumerate(steps):
         is_last = number == len(steps) - 1

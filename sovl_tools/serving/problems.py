@@ -24,9 +24,9 @@ CLIENT_LEFT = 499
 
 
 def encoded(value: JSON) -> bytes:
-    """Return a JSON value as it is sent."""
+    """Return a JSON value as it is sent; half a surrogate pair is an escape in it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode()
+    return text.encode(errors="backslashreplace")
 
 
 class ProblemAnswer(JSONResponse):

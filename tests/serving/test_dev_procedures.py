@@ -17,7 +17,7 @@ name: report
 description: Say it twice, and more.
 inputs:
   type: object
-  properties: {text: {type: string}}
+  properties: {text: {type: string, description: What to say.}}
   required: [text]
 steps:
   - action: tool
