@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools import AITool, ProcedureManager, ToolDefinition, Tooler, ToolRegistry, tool
+from sovl_tools.dispatch.telemetry import JsonLines, log_calls
 from sovl_tools.loading.lock import lock_of
 from sovl_tools.loading.sources import collect
 from sovl_tools.model.call import CallEvent
@@ -185,6 +187,17 @@ def test_a_call_by_an_alias_is_logged_once(
         for name in ("say", "tell", "tell", "nothing"):
             tooler.call_sync(name, HELLO)
     assert caplog.messages == ["tool say was called by its alias tell; use its own name"]
+
+
+def test_what_is_written_of_a_call_has_both_names(
+    registry: ToolRegistry, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = tmp_path / "calls.jsonl"
+    with caplog.at_level(logging.INFO, "sovl_tools.calls"), JsonLines(lines) as writer:
+        Tooler(registry, observers=[log_calls, writer]).call_sync("tell", HELLO)
+    assert re.match("say succeeded in .*, called as tell, call ", caplog.messages[-1])
+    written = json.loads(lines.read_text(encoding="utf-8"))
+    assert (written["tool"], written["alias"]) == ("say", "tell")
 
 
 def test_a_view_has_the_aliases_of_its_tools(registry: ToolRegistry) -> None:

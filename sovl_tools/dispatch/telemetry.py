@@ -51,7 +51,7 @@ class CallLogger:
         # names and messages are a model's or a tool's: control characters would forge lines
         parts = [f"{plain(event.tool)} {outcome} in {readable(event.duration)}"]
         if event.alias is not None:
-            parts.append(f"called {plain(event.alias)}")
+            parts.append(f"called as {plain(event.alias)}")
         if event.kind is not None:
             reason = f" ({plain(event.error_type)})" if event.error_type else ""
             parts.append(f"{event.kind}{reason}")
