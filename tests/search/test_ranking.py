@@ -48,6 +48,12 @@ def test_a_rare_word_counts_for_more_than_one_that_many_tools_have() -> None:
     assert found("weather picture", *many, made("z", "Weather."))[0] == "z"
 
 
+def test_numbers_tell_little() -> None:
+    many = [made(f"weather_{n}", "Weather of a place.") for n in range(3)]
+    dice = made("roll_dice", "Roll 7 dice.")
+    assert found("weather for 7 days", *many, dice) == [*(tool.name for tool in many), "roll_dice"]
+
+
 def test_nothing_is_found_among_no_tools() -> None:
     assert found("weather") == []
 
@@ -56,6 +62,7 @@ def test_common_words_count_only_if_there_are_no_others() -> None:
     tools = made("a", "Tell what it is."), made("b", "Weather.")
     assert found("tell me what the weather is", *tools) == ["b"]
     assert found("what is it?", *tools) == ["a"]
+    assert found("what is it with kangaroos?", *tools) == []
 
 
 def test_no_more_than_the_limit_are_returned() -> None:
