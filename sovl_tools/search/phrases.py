@@ -75,7 +75,9 @@ class PhraseIndex:
     """All activation phrases of a catalog, each by the run of its words that the fewest have."""
 
     def __init__(self, tools: Iterable[ToolDefinition]) -> None:
-        patterns = [pattern_of(phrase, tool) for tool in tools for phrase in tool.activation_phrases]
+        patterns = [
+            pattern_of(phrase, tool) for tool in tools for phrase in tool.activation_phrases
+        ]
         having = Counter(run for each in patterns for run in each.runs)
         self._by_run: dict[Run, list[Pattern]] = {}
         for each in patterns:

@@ -270,11 +270,16 @@ class Api:
         raise HTTPException(404, "no call waits for this answer")
 
     async def _search(self, request: Request) -> Response:
-        _check_query(request, "q", "limit")
+        _check_query(request, "q", "limit", "least")
         query, limit = request.query_params.get("q"), _limit(request) or MOST_FOUND
+        least = request.query_params.get("least")
+        if least is not None and not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", least):
+            words = f"must be a number from 0, not {least[:80]!r}"
+            raise HTTPException(400, f"the query parameter 'least' {words}")
         if query is None:
             raise HTTPException(400, "the query parameter 'q' is required: words to search for")
-        found = self._registry.search(query, limit=limit)
+        enough = None if least is None else float(least)
+        found = self._registry.search(query, limit=limit, least=enough)
         return JSONResponse({"matches": [each._asdict() for each in found]})
 
     async def _describe(self, request: Request) -> Response:

@@ -249,6 +249,8 @@ async def test_tools_are_chosen_by_tag_and_category() -> None:
         ("/tools/add?x=1", "there's no query parameter 'x'"),
         ("/tools?limit=0", "the query parameter 'limit' must be a whole number from 1 to 1,000"),
         ("/tools?limit=-1", "must be a whole number"),
+        ("/search?q=a&least=-1", "the query parameter 'least' must be a number from 0"),
+        ("/search?q=a&least=inf", "must be a number from 0"),
         ("/tools?limit=1e3", "must be a whole number"),
         ("/tools?limit=" + "9" * 5000, "must be a whole number"),
         ("/tools?limit=٣", "must be a whole number"),
@@ -297,6 +299,8 @@ async def test_search_finds_tools(client: httpx.AsyncClient) -> None:
     found = (await client.get("/search", params={"q": "add numbers", "limit": 1})).json()
     assert [each["tool"] for each in found["matches"]] == ["add"]
     assert set(found["matches"][0]) == {"tool", "score", "words", "evidence"}
+    query = {"q": "what do the numbers of the lottery add to my life", "least": "99.5"}
+    assert (await client.get("/search", params=query)).json() == {"matches": []}
 
 
 async def test_the_document_of_the_routes_is_valid_and_whole(client: httpx.AsyncClient) -> None:
