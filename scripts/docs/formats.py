@@ -1,8 +1,6 @@
-"""What each format keeps, changes and loses of JSON Schema, as the table in ``docs/formats.md``.
+"""What each format keeps, changes and loses of JSON Schema.
 
 Every row is the outcome of an export: a tool with one property that has the keyword.
-
-    python scripts/docs/formats.py
 """
 
 from __future__ import annotations
@@ -132,7 +130,3 @@ def _cell(words: str, schema: dict[str, Any], name: str, *, strict: bool) -> str
     found = outcome(probe(words, schema), name, strict=strict)
     is_kept = found == "kept" or (found == "or null" and words != "optional property")
     return "" if is_kept else found
-
-
-if __name__ == "__main__":
-    print(table())

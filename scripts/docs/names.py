@@ -1,16 +1,9 @@
-"""The table of names from other systems in ``docs/migration.md``, written from the one in the code.
-
-python scripts/docs/names.py
-"""
+"""The table of names from other systems, from the one in the code."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 from sovl_tools.model.former_names import NAMES
 
-PAGE = Path(__file__).parents[2] / "docs" / "migration.md"
 _OF = {
     "ToolDefinition": " of a tool definition",
     "ToolRegistry": " of a registry",
@@ -28,13 +21,3 @@ def table() -> str:
         here = f"{each.here}=" if each.is_argument else f"{prefix}{each.here}"
         lines.append(f"| {names}{_OF[each.owner]} | `{here}` |")
     return "\n".join(lines)
-
-
-def page(text: str) -> str:
-    """Return the page with the table."""
-    between = r"(?<=<!-- names -->\n\n).*?(?=\n\n<!-- /names -->)"
-    return re.sub(between, lambda _: table(), text, flags=re.DOTALL)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

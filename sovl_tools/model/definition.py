@@ -83,7 +83,7 @@ def _entered(address: str) -> Any:
 class ToolDefinition:
     """A tool that can be listed, exported and called.
 
-    The names of the fields and the guide's sentences about them are in ``docs/tool-guide.md``.
+    ``docs/reference/manifest.md`` describes the fields.
     Two definitions are equal only if they are the same object: a reload makes another.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Other frameworks' names of things that have another name here, for error messages.
 
-``docs/migration.md`` has the table, which ``scripts/docs/names.py`` writes.
+``docs/how-to/migrate.md`` has the table, which ``scripts/docs/names.py`` writes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ A fence says by its language what its block is:
   outputs; a line ``…`` represents any lines, and times do not count;
 - ``python`` is run after the blocks before it, in one namespace; what it prints is in an
   ``output`` block right after it;
-- ``json`` without a title is a part of a manifest, checked against the published schema.
+- ``json`` without a title is a part of a manifest, checked against the published schema;
+- ``text`` without a title is a diagram, which says nothing that could be run.
 
 Any other block needs a line ``<!-- not run: REASON -->`` before it.
 """

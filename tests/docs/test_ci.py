@@ -19,7 +19,7 @@ from tests.conftest import REPOSITORY, Run, Write, clean_environment
 from tests.docs.blocks import Block, Document
 from tests.forked_commands import Forker
 
-PAGE = REPOSITORY / "docs" / "ci.md"
+PAGE = REPOSITORY / "docs" / "how-to" / "ci.md"
 HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
 ACTION = REPOSITORY / "action.yml"
 TEMPLATE = REPOSITORY / "docs" / "gitlab-ci.yml"

@@ -18,7 +18,7 @@ from tests.tables import check_each
 PATH = re.compile(r"`((?:sovl_tools|schemas|scripts|tests|docs)/[\w./-]*\w/?)`")
 
 
-@check_each("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/benchmarks.md"])
+@check_each("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/explanation/performance.md"])
 def test_every_path_on_a_map_is_there(page: str) -> None:
     named = set(PATH.findall((REPOSITORY / page).read_text(encoding="utf-8")))
     assert named
@@ -28,16 +28,19 @@ def test_every_path_on_a_map_is_there(page: str) -> None:
 @check_each(
     ("page", "words"),
     [
-        ("docs/tool-guide.md", f"It has {IMPORT_TIMEOUT:g} seconds"),
-        ("docs/commands.md", f"in seconds: {IMPORT_TIMEOUT:g} unless"),
-        ("docs/procedures.md", f"{MAX_BYTES >> 20} MiB"),
-        ("docs/procedures.md", f"{MAX_VALUES:,} values"),
+        ("docs/reference/module.md", f"It has {IMPORT_TIMEOUT:g} seconds"),
+        ("docs/reference/configuration.md", f"in seconds: {IMPORT_TIMEOUT:g} unless"),
+        ("docs/how-to/procedures.md", f"{MAX_BYTES >> 20} MiB"),
+        ("docs/how-to/procedures.md", f"{MAX_VALUES:,} values"),
         ("docs/serving.md", f"more than {MOST_TOOLS} tools"),
-        ("docs/agents.md", f"providers take {MOST_TOOLS} at most"),
+        ("docs/how-to/agent.md", f"providers take {MOST_TOOLS} at most"),
         ("docs/serving.md", f"more than {MOST_TOKENS:,} tokens"),
-        ("docs/agents.md", f"`max_tools` ({signature(Agent).parameters['max_tools'].default})"),
-        ("docs/hot-reload.md", f"for {QUIET * 1000:g} ms, at most for {LONGEST:g} s"),
-        ("docs/hot-reload.md", f"it is {EMPTIED * 1000:g} ms"),
+        (
+            "docs/how-to/agent.md",
+            f"`max_tools` ({signature(Agent).parameters['max_tools'].default})",
+        ),
+        ("docs/how-to/reload.md", f"for {QUIET * 1000:g} ms, at most for {LONGEST:g} s"),
+        ("docs/how-to/reload.md", f"it is {EMPTIED * 1000:g} ms"),
     ],
 )
 def test_guides_quote_the_constants(page: str, words: str) -> None:

@@ -37,16 +37,16 @@ def reading_list(manager: ProcedureManager, **inputs: Any) -> Any:
 
 
 def test_the_reading_list_has_the_documents_the_longest_first(manager: ProcedureManager) -> None:
-    result = reading_list(manager, folder="docs", glob="*.md")
+    result = reading_list(manager, folder="docs/how-to", glob="*.md")
     documents = result["documents"]
     assert {each["path"] for each in documents} == {
-        str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "docs").rglob("*.md")
+        str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "docs/how-to").rglob("*.md")
     }
     minutes = [each["minutes"] for each in documents]
     assert minutes == sorted(minutes, reverse=True)
     assert result["minutes"] == pytest.approx(sum(minutes), abs=0.1)
     named = {each["path"]: (each["title"], each["anchor"]) for each in documents}
-    assert named["docs/hot-reload.md"] == ("Hot reload", "hot-reload")
+    assert named["docs/how-to/reload.md"] == ("Hot reload", "hot-reload")
 
 
 def test_the_reading_list_asserts_that_there_is_enough(manager: ProcedureManager) -> None:

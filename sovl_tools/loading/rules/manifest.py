@@ -138,8 +138,8 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
 def invalid_value(case: ManifestCase) -> Iterator[Finding]:
     """A key of the manifest has a value of the wrong kind.
 
-    ``sovl-tools schema tool`` prints the types, and ``docs/tool-guide.md`` describes them. Values
-    aren't converted: ``"enabled": "false"`` would be a truthy string.
+    ``sovl-tools schema tool`` prints the types, and ``docs/reference/manifest.md`` describes them.
+    Values aren't converted: ``"enabled": "false"`` would be a truthy string.
     """
     for problem in case.problems:
         if problem.path and problem.path[0] not in {*_SCHEMA_KEYS, "name"}:

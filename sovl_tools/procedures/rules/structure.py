@@ -113,8 +113,8 @@ def unreadable_procedure(case: UnreadableError) -> Iterator[Finding]:
 def invalid_procedure(case: DocumentCase) -> Iterator[Finding]:
     """A part of a procedure is missing or of the wrong kind.
 
-    ``sovl-tools schema procedure`` prints what a procedure may say, and ``docs/procedures.md``
-    explains it. Values are not converted.
+    ``sovl-tools schema procedure`` prints what a procedure may say;
+    ``docs/how-to/procedures.md`` explains it. Values are not converted.
     """
     for problem in case.problems:
         if problem.keyword == "required":
