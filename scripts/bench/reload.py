@@ -3,12 +3,15 @@
 The floor, in the same run: until the handler of a bare watchdog observer is called, and the import
 of the one file. The budget is twice the quiet period that the watcher waits for further changes.
 
+Then the same for the page of ``sovl-tools dev``: until its stream of events has the tool's row.
+
     python scripts/bench/reload.py [N [EDITS]]
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +21,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from threading import Event
 
+import httpx
 from measuring import show
 from shapes import SHAPES, make_folders
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
@@ -117,6 +121,38 @@ def measure(base: Path, count: int, edits: int) -> None:
     show("a call while a watch is on", watched / bare, "a call without")
 
 
+def measure_page(base: Path, count: int, budget: float, edits: int = 20) -> None:
+    """Measure from a save to the event that the page gets, and its first list of the tools."""
+    tools = base / f"page{count}"
+    make_folders(tools, SHAPES["plain"], count)
+    names = sorted(each.name for each in tools.iterdir() if each.is_dir())
+    options = ["--tools", str(tools), "--no-open", "--port", "0"]
+    command = [sys.executable, "-m", "sovl_tools", "-q", "dev", *options]
+    times, began = [], time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url, _, token = server.stdout.readline().strip().partition("/#token=")
+        headers = {"Authorization": f"Bearer {token}"}
+        with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE) as client:
+            started = time.perf_counter()
+            assert len(client.get("/dev/state").json()["tools"]) == count
+            first = time.perf_counter() - started
+            with client.stream("GET", "/dev/events") as events:
+                lines = (each for each in events.iter_lines() if each.startswith("data: "))
+                for number in range(1, edits + 1):
+                    name = names[number * 7919 % count]
+                    saved = replaced(tools / name / f"{name}.py", number)
+                    while f'"name":"{name}"' not in next(lines):
+                        pass
+                    times.append(time.perf_counter() - saved)
+        server.terminate()
+    ours = quantiles(times, n=20)[18]
+    note = f"p95 of {edits} {ours * 1e3:.0f} ms, median {median(times) * 1e3:.0f} ms"
+    show(f"save to the page's event, {count} tools", ours / QUIET, "the quiet period", budget, note)
+    note = f"{first * 1e3:.0f} ms, {started - began:.1f} s after the start of the command"
+    show("... the first list of the tools", first / QUIET, "the quiet period", 20, note)
+
+
 def least(work: Callable[[], object]) -> float:
     """Return the least CPU seconds of a few runs."""
     times = []
@@ -131,3 +167,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
         size = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
         measure(Path(place).resolve(), size, int(sys.argv[2]) if len(sys.argv) > 2 else 100)
+        measure_page(Path(place).resolve(), 19, budget=5)
+        measure_page(Path(place).resolve(), size, budget=8)
