@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
 
 from sovl_tools import ProcedureManager, StepContext, ToolContext, Tooler, ToolError, ToolRegistry
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.run.environment import Event, StepEnded, StepRetried
+from sovl_tools.procedures.run.environment import Event, StepEnded, StepRetried, StepStarted
 from tests.conftest import Write
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, wait_until
 from tests.procedures.workshop import (
     Flaky,
     add,
@@ -648,3 +649,31 @@ def test_an_output_of_another_procedure_that_fails_is_a_failure_of_the_step() ->
 async def test_run_sync_works_under_a_running_loop() -> None:
     source = procedure(call("add", "sum", a=1, b=2), output="{{ sum }}")
     assert manager_of(add).run_sync(source) == 3
+
+
+async def test_a_gate_is_awaited_before_each_step_and_its_wait_doesnt_count() -> None:
+    passed: list[str] = []
+    waits: list[float] = []
+
+    async def gate(step: StepStarted) -> None:
+        passed.append(step.key)
+        begun = perf_counter()
+        await asyncio.to_thread(wait_until, lambda: perf_counter() > begun + 0.02)
+        waits.append(perf_counter() - begun)
+
+    events: list[Event] = []
+    steps = (
+        choice("true", [call("echo", "said", value=[1])], timeout=0.01),
+        {**call("echo"), "when": "false"},
+        {"action": "parallel", "branches": {"a": [call("echo")], "b": [call("echo")]}},
+    )
+    source, begun = procedure(*steps, timeout=0.01), perf_counter()
+    await manager_of(echo).run(source, on_event=events.append, gate=gate)
+    total = perf_counter() - begun
+    first, *others = passed
+    assert (first, others[0]) == ("steps.0", "steps.0.then.0")
+    assert len(others) == 4, "a step that is skipped has no gate"
+    ended = {each.key: each for each in events if isinstance(each, StepEnded)}
+    assert ended["steps.0"].duration <= total - waits[1]
+    assert ended["steps.0.then.0"].value == [1]
+    assert ended["steps.1"].state == "skipped"

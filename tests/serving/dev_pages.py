@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,11 +29,13 @@ class Page(NamedTuple):
         client: with the token.
         api: the server's side.
         tools: the tools directory.
+        end: ends the server.
     """
 
     client: httpx.AsyncClient
     api: DevApi
     tools: Path
+    end: Callable[[], None]
 
     async def get(self, path: str, **query: str) -> Any:
         """Return the JSON that is at a path under ``/dev``."""
@@ -90,6 +92,7 @@ async def served_page(
         replace(load_configuration([str(tools)], imports=False), **settings),
         lambda history: Tooler(registry, policy=policy, observers=[history]),
     )
-    with registry.watch(), running(api.app(TOKEN)) as url:
+    with registry.watch(), ExitStack() as stack:
+        url = stack.enter_context(running(api.app(TOKEN)))
         async with httpx.AsyncClient(base_url=url, headers=HEADERS, timeout=PATIENCE) as client:
-            yield Page(client, api, tools)
+            yield Page(client, api, tools, stack.close)
