@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.linting import rules
 from sovl_tools.linting.rules import RULES
 from sovl_tools.loading.catalog_builder import combine, report_of
 from sovl_tools.loading.exporting import checked
@@ -201,6 +202,8 @@ def test_each_case_shows_the_code_that_it_is_named_after() -> None:
 def test_every_code_has_a_case_and_an_explanation() -> None:
     covered = {name.partition("-")[0] for name in NAMES}
     assert {code for code in RULES if code not in covered} == set()
+    codes = [each.code for each in rules._RULES]
+    assert len(codes) == len(set(codes)), "two rules have one code"
     assert all(len(rule.explanation.split("\n")) > 2 for rule in RULES.values())
 
 

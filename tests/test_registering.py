@@ -240,7 +240,7 @@ def test_other_words_for_the_same_function_are_not_taken_silently() -> None:
     with pytest.raises(DuplicateToolError):
         registry.register(again, strict=True)
     assert registry.register(again) is not again
-    assert [each.code for each in registry.report.diagnostics] == ["ST801"]
+    assert [each.code for each in registry.report.errors] == ["ST801"]
     assert registry.register(again, override=True) is registry["echo"] is again
 
 
@@ -280,9 +280,12 @@ def test_where_there_is_nothing_to_choose_from_that_is_said() -> None:
     assert "there's nothing to choose from" in error.message
 
 
+WORDS = r"'Say it.\n\nArgs:\n    text: What to say.'"
+
+
 def cell(answer_of: object, *, line: str = "") -> str:
     """Return the text of a cell of a notebook that defines a tool."""
-    return f"{line}\ndef echo(text: str) -> object:\n    'Say it.'\n    return {answer_of!r}\n"
+    return f"{line}\ndef echo(text: str) -> object:\n    {WORDS}\n    return {answer_of!r}\n"
 
 
 def run_cell(registry: ToolRegistry, text: str, module: str = "notebook") -> Any:
@@ -331,7 +334,7 @@ def again(function):
 def defined_class(word: int) -> Any:
     """Return a class that a cell of a notebook defines."""
     names: dict[str, Any] = {"__name__": "notebook", "tool": tool}
-    head = "class Says:\n    @tool\n    def echo(self, text: str) -> object:\n        'Say it.'\n"
+    head = f"class Says:\n    @tool\n    def echo(self, text: str) -> object:\n        {WORDS}\n"
     exec(f"{head}        return {word}\n", names)
     return names["Says"]
 

@@ -18,6 +18,7 @@ from sovl_tools.linting.selection import Selection, as_error, strict
 from sovl_tools.linting.suppressions import Suppression, suppress_findings, suppressions_of
 from sovl_tools.loading.catalog_builder import (
     combine,
+    confusable_names,
     equal_descriptions,
     report_of,
     unknown_replacements,
@@ -122,6 +123,7 @@ class Check:
         else:
             others += unserved(catalog.candidates)
         others += equal_descriptions(catalog.candidates)
+        others += confusable_names(catalog.candidates)
         others += unknown_replacements(catalog)
         report = report_of(catalog, [*others, *found.procedures])
         unasked = [

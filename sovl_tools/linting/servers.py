@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sovl_tools.formats.base import estimate
 from sovl_tools.formats.export import Target
 from sovl_tools.formats.foreign import Flaw, ForeignTool, ProviderTool, definitions_in
 from sovl_tools.formats.mcp import HINTS
@@ -145,7 +144,7 @@ def tool_verdicts(listed: Listed) -> list[Verdict]:
 
 
 def _between(tools: Sequence[Listed]) -> Iterator[tuple[str, Verdict]]:
-    """Yield the findings about names and sizes in a list of definitions."""
+    """Yield the findings about names in a list of definitions."""
     seen: dict[str, str] = {}
     names: set[str] = set()
     for each in tools:
@@ -154,8 +153,9 @@ def _between(tools: Sequence[Listed]) -> Iterator[tuple[str, Verdict]]:
         same = name if name in names else seen.get(key)
         names.add(name)
         seen.setdefault(key, name)
-        case = server.ListedTool(name, each.tool.place, estimate(dict(each.raw)), same)
-        yield from ((name, verdict) for verdict in ask(server.RULES, case))
+        case = server.ListedTool(name, each.tool.place, same=same)
+        rules = (server.confusable_name, server.repeated_tool)
+        yield from ((name, verdict) for verdict in ask(rules, case))
 
 
 def _losses(tools: Sequence[Listed], target: str, places: _Located) -> Iterator[Diagnostic]:

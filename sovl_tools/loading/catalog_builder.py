@@ -19,6 +19,7 @@ from sovl_tools.loading.rules.between import (
     shared_phrase,
     unknown_replacement,
 )
+from sovl_tools.loading.rules.server import ListedTool, confusable_name, skeleton
 from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import StepHandler, ToolDefinition
@@ -143,20 +144,35 @@ def _clash(rule: Rule, later: Candidate, first: Candidate, claim: str, number: i
 
 
 def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
-    """Return the findings about tools in folders that have the description of an earlier one.
+    """Return the findings about tools that have the description of an earlier one.
 
     A hundred are reported; more of them were made by a program.
     """
     found: list[Diagnostic] = []
     known: dict[str, str] = {}
     for each in candidates:
-        # a tool in code has no manifest, and others can't be called
-        if each.line or each.status != "loaded":
+        if each.status != "loaded":  # others can't be called
             continue
         words = each.description.casefold().split()
         first = known.setdefault(" ".join(words), each.name)
         if first != each.name and len(words) >= _FEWEST_WORDS:
             found += _located(each, ask((shared_description,), first))
+            if len(found) == MAX_FINDINGS:
+                break
+    return found
+
+
+def confusable_names(candidates: Iterable[Candidate]) -> list[Diagnostic]:
+    """Return the findings about tools whose names look like that of an earlier one."""
+    found: list[Diagnostic] = []
+    known: dict[str, str] = {}
+    for each in candidates:
+        if each.status != "loaded":
+            continue
+        first = known.setdefault(skeleton(each.name), each.name)
+        if first != each.name:
+            case = ListedTool(each.name, (), same=first)
+            found += _located(each, ask((confusable_name,), case))
             if len(found) == MAX_FINDINGS:
                 break
     return found

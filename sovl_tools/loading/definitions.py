@@ -30,7 +30,7 @@ from sovl_tools.model.diagnostic import (
     ask,
     internal_diagnostic,
 )
-from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, json_text
+from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, json_text, value_at
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import KEYS, name_problem
 from sovl_tools.model.redaction import variables_of, without_values
@@ -67,6 +67,7 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         lint=_Lint(definition, document),
         line=place.line,
         column=place.column,
+        description=definition.description,
         aliases=definition.aliases,
         replaced_by=definition.replaced_by,
     )
@@ -172,10 +173,7 @@ def _weaknesses(definition: ToolDefinition) -> Iterator[Diagnostic]:
 def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Diagnostic]:
     yield from _weaknesses(definition)
     subject, base = _subject(definition), ("parameters", "properties")
-    schemas = schema.warnings_of(document)
-    if definition.remarks:  # which name the parameters without a description
-        schemas = [each for each in schemas if each.rule is not schema.missing_description]
-    for verdict in [*description.verdicts(document), *schemas]:
+    for verdict in [*description.verdicts(document), *_schema_warnings(definition, document)]:
         place = verdict.finding.place
         path = place.path if isinstance(place, ManifestPlace) else ()
         is_value = isinstance(place, ManifestPlace) and place.of == "value"
@@ -189,6 +187,19 @@ def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator
             parameter = str(path[2]) if path[:2] == base and path[2:] else None
             found = location_of(subject, parameter)
         yield verdict.at(*found, tool=definition.name)
+
+
+def _schema_warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Verdict]:
+    """Yield the warnings about schemas that no remark repeats."""
+    remarked = {("parameters", "properties", name) for name, _ in definition.remarks}
+    for each in schema.warnings_of(document):
+        place = each.finding.place
+        path = place.path if isinstance(place, ManifestPlace) else ()
+        # what a function says of a property isn't known
+        is_unknown = definition.is_dynamic and path[2:] and not value_at(document, path[:3])
+        is_repeated = each.rule is schema.missing_type and path in remarked
+        if not is_unknown and not is_repeated:
+            yield each
 
 
 def _subject(definition: ToolDefinition) -> Any:

@@ -43,7 +43,8 @@ def decorated(**marks: Any) -> ToolDefinition:
     function: Callable[..., Any] = lambda text: text  # noqa: E731 - a new one each time
     function.__name__ = "echo"
     marks.setdefault("description", "Say something.")
-    return definition_of(tool(**{"params": {"text": {"type": "string"}}, **marks})(function))
+    text = {"type": "string", "description": "What to say."}
+    return definition_of(tool(**{"params": {"text": text}, **marks})(function))
 
 
 def told(tool: Any) -> tuple[Diagnostic, ...]:
@@ -149,11 +150,15 @@ def test_what_is_weak_is_a_warning_at_the_parameter_that_it_is_about() -> None:
     line = line_of("def vague")
     assert [(each.code, each.severity, each.line, each.column) for each in told(vague)] == [
         ("ST705", "warning", line, 9),
+        ("ST306", "warning", line, 15),
         ("ST705", "warning", line, 15),
+        ("ST306", "warning", line, 24),
     ]
     assert messages(vague) == [
         "'vague' has neither a docstring nor a description",
+        "'text' has no description",
         "'text': it has no annotation, so that any type is admitted",
+        "'loud' has no description",
     ]
 
 
@@ -161,7 +166,8 @@ def test_dynamic_parts_are_neither_called_nor_in_the_way() -> None:
     def fails() -> None:
         raise AssertionError
 
-    definition = decorated(params={"text": {"type": "string", "enum": fails, "default": fails}})
+    text = {"type": "string", "description": "What to say.", "enum": fails, "default": fails}
+    definition = decorated(params={"text": text})
     assert told(definition) == ()
     assert told(decorated(params={"text": fails})) == ()
     broken = decorated(params={"text": {"enum": fails, "type": "str"}})

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from sovl_tools.formats.base import estimate
+from sovl_tools.loading.rules.server import ListedTool, large_definition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, rule
 from sovl_tools.model.document import JSON, Path, dotted
 
@@ -47,10 +49,24 @@ class Text(NamedTuple):
 
 def verdicts(document: Mapping[str, JSON]) -> list[Verdict]:
     """Return the verdicts about the strings of a manifest, without the author's own keys."""
-    every = [*_texts({key: each for key, each in document.items() if not key.startswith("x-")})]
+    own = {key: each for key, each in document.items() if not key.startswith("x-")}
+    sent = {key: own[key] for key in _SENT if key in own}
+    case = ListedTool(str(own.get("name")), (), estimate(sent))
+    found = text_verdicts(own) + ask((contradicted_annotation,), document)
+    return found + ask((large_definition,), case)
+
+
+_SENT = ("name", "title", "description", "parameters", "output_schema")
+"""The keys that models get with every request."""
+
+
+def text_verdicts(document: JSON) -> list[Verdict]:
+    """Return the verdicts about the strings of any definition that models read."""
+    every = [*_texts(document)]
     found = ask(PROSE_RULES, *[each for each in every if each.is_prose])
-    found += ask((invisible_characters,), *[each for each in every if not each.text.isascii()])
-    return found + ask((contradicted_annotation,), document)
+    return found + ask(
+        (invisible_characters,), *[each for each in every if not each.text.isascii()]
+    )
 
 
 def _texts(document: JSON) -> Iterator[Text]:

@@ -1,4 +1,4 @@
-"""ST806 to ST809: the definitions of a server, and their differences from the reviewed ones."""
+"""ST806 to ST810: the definitions of a server, and their differences from the reviewed ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ListedTool(NamedTuple):
     same: str | None = None
 
 
-@rule("ST805", "warning")
+@rule("ST810", "warning")
 def confusable_name(case: ListedTool) -> Iterator[Finding]:
     """Two tools have names that are easily confused.
 
@@ -107,7 +107,7 @@ def other_change(case: Difference) -> Iterator[Finding]:
     yield _difference(case, "review it, then run sovl-tools check --update")
 
 
-RULES = (confusable_name, repeated_tool, large_definition)
+RULES = (repeated_tool, large_definition, confusable_name)
 CHANGE_RULES = (breaking_change, other_change)
 
 
