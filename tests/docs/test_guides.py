@@ -26,6 +26,7 @@ DOCS = REPOSITORY / "docs"
 MANIFEST = DOCS / "reference" / "manifest.md"
 FORMATS_PAGE = DOCS / "reference" / "formats.md"
 COMMANDS = DOCS / "reference" / "commands"
+TUTORIAL = DOCS / "tutorial"
 OTHERS = {"decisions", "examples"}
 PAGES = [
     *(path for path in sorted(DOCS.rglob("*.md")) if path.relative_to(DOCS).parts[0] not in OTHERS),
@@ -42,6 +43,15 @@ each_page = pytest.mark.parametrize(
 )
 
 
+def before(path: Path) -> list[Path]:
+    """Return the pages whose files a page goes on with."""
+    if path.parent == COMMANDS:
+        return [COMMANDS / "index.md"]
+    if path.parent == TUTORIAL:
+        return [each for each in sorted(TUTORIAL.glob("*.md")) if each < path]
+    return []
+
+
 @pytest.mark.unmeasured
 @each_page
 def test_a_page_does_what_it_says(
@@ -56,8 +66,8 @@ def test_a_page_does_what_it_says(
     monkeypatch.syspath_prepend(tmp_path)
     for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY"):
         monkeypatch.delenv(key, raising=False)
-    if path.parent == COMMANDS:  # they share the tools of their index
-        for title, body in Document.read(COMMANDS / "index.md").files.items():
+    for earlier in before(path):
+        for title, body in Document.read(earlier).files.items():
             Path(title).parent.mkdir(parents=True, exist_ok=True)
             Path(title).write_text(body, encoding="utf-8")
     with patch.dict(os.environ):  # a page may set variables
