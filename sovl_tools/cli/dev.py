@@ -6,6 +6,7 @@ import asyncio
 import webbrowser
 from contextlib import closing, suppress
 from secrets import token_urlsafe
+from threading import Thread
 
 import click
 
@@ -13,7 +14,6 @@ from sovl_tools.cli.command import Command, note
 from sovl_tools.cli.output import write
 from sovl_tools.cli.serve import Offer, bind, check_extra, offer_options, token_of
 from sovl_tools.cli.watch import until_ended
-from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.reporting.outcome import counted
 
 EXAMPLES = """\b
@@ -68,10 +68,8 @@ def dev(
     # it listens first, so that wrong options are rejected before any tool is imported
     listening, _ = bind("127.0.0.1", port, tokens=(token,))
     with until_ended(), closing(listening):
-        registry, policy = offer.registry(), offer.policy(found)
-        api = DevApi(
-            registry, found, lambda each: Tooler(registry, policy=policy, observers=[each])
-        )
+        registry = offer.registry()
+        api = DevApi(registry, found, offer.policy(found))
 
         def on_start(url: str) -> None:
             address = f"{url}/#token={token}"
@@ -79,7 +77,8 @@ def dev(
             with suppress(BrokenPipeError):  # no program reads the URL
                 write(address)
             if not no_open:
-                webbrowser.open(address)
+                # on a thread: a browser in the terminal would keep the server
+                Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
         watching = registry.watch(poll=offer.poll, libraries=found.watch)
         with api.tooler, watching, telling_what_is_printed():

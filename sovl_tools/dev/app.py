@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib import resources
 from time import time
-from typing import Final, cast
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from starlette.applications import Starlette
@@ -32,11 +32,11 @@ from sovl_tools.linting.examples import differences
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.folder import Settings
+from sovl_tools.model.policy import Policy
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.outline import boxes, mermaid
 from sovl_tools.procedures.parse.library import read_found_procedure
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.search.phrases import ToolMatch
 from sovl_tools.serving.app import make_app
 from sovl_tools.serving.asks import Asks
 from sovl_tools.serving.event_stream import PING_EVENT, Calling, Event, EventStream
@@ -101,22 +101,17 @@ class DevApi:
     Args:
         registry: the tools.
         settings: the configuration.
-        make_tooler: makes the Tooler of all calls, given their observer.
+        policy: the settings of calls.
     """
 
-    def __init__(
-        self,
-        registry: ToolRegistry,
-        settings: Configuration,
-        make_tooler: Callable[[History], Tooler],
-    ) -> None:
+    def __init__(self, registry: ToolRegistry, settings: Configuration, policy: Policy) -> None:
         self.events = EventLog()
         self.history = History(registry, self.events)
         self.tools = Tools(registry, settings)
-        self.tooler = make_tooler(self.history)
+        self.tooler = Tooler(registry, policy=policy, observers=[self.history])
         self.calling = Calling(self.tooler, registry, Asks())
         self._root = os.path.basename(os.path.dirname(settings.file or "") or os.getcwd())
-        self._settings = settings
+        self._loading = Settings(limit=settings.import_timeout)
         self._runs: WeakValueDictionary[str, Run] = WeakValueDictionary()
         self._generation = 0
         self._last_change: dict[str, JSON] | None = None
@@ -132,17 +127,11 @@ class DevApi:
 
     def app(self, token: str) -> Starlette:
         """Return the application: the page, its requests, the JSON API and MCP."""
-        security = DevSecurity(token)
-        server = self.calling.registry.mcp_server(self.tooler)
-        endpoint = McpEndpoint(server.server, max_body_bytes=security.max_body_bytes)
-        app = make_app(
-            self.calling.registry,
-            self.tooler,
-            mcp=endpoint,
-            security=security,
-            routes=self.routes(),
-            asks=self.calling.asks,
-        )
+        tooler, registry, asks = self.calling
+        security, routes = DevSecurity(token), self.routes()
+        server = registry.mcp_server(tooler).server
+        mcp = McpEndpoint(server, max_body_bytes=security.max_body_bytes)
+        app = make_app(registry, tooler, mcp=mcp, security=security, routes=routes, asks=asks)
         app.add_middleware(_Outermost)
         app.add_exception_handler(DevError, _refused)
         return app
@@ -216,7 +205,9 @@ class DevApi:
         text = request.query_params.get("q", "")
         registry = self.calling.registry
         phrases = [{**each._asdict(), "share": each.score} for each in registry.match(text)]
-        found = [{**each._asdict(), "words": _words(each)} for each in registry.search(text)]
+        found = [each._asdict() for each in registry.search(text)]
+        for each in found:
+            each["words"] = [{"word": word, "fields": f} for word, f in each["words"].items()]
         return _Json({"phrases": phrases, "search": found})
 
     async def _row(self, request: Request) -> Row:
@@ -243,17 +234,14 @@ class DevApi:
         """Save a call as an example in the tool's manifest."""
         given, row = await body_of(request), await self._row(request)
         arguments, version = given.get("arguments") or {}, str(given.get("version"))
-        example: dict[str, JSON] = {"input": arguments}
-        if given.get("name"):
-            example = {"description": given["name"], **example}
-        if not given.get("keep"):
-            output = await self._output(row, arguments)
-            example |= {} if output is None else {"output": output[0]}
+        named = {"description": given["name"]} if given.get("name") else {}
+        output = {} if given.get("keep") else await self._output(row, arguments)
+        example = {**named, "input": arguments, **output}
         save = partial(add_example, row, version, example)
         return _Json(await await_thread(save))
 
-    async def _output(self, row: Row, arguments: JSON) -> tuple[JSON] | None:
-        """Return the result of a call, which is made again; None for one that can't be kept.
+    async def _output(self, row: Row, arguments: JSON) -> dict[str, JSON]:
+        """Return the ``output`` of a call, which is made again; {} for one that can't be kept.
 
         Raises:
             DevError: the call fails, or has another result when it is made again.
@@ -264,26 +252,25 @@ class DevApi:
         with suppress(ValueError):  # it was too long to be kept
             values += [parse_json(before)] if before else []
         if tool is not None and tool.annotations.get("destructive"):
-            return (values[0],) if values else None  # once is enough
+            return {"output": values[0]} if values else {}  # once is enough
         while len(values) < _TWICE:
             result = await self.tooler.call(name, arguments)
             if result.error is not None:
                 raise DevError(409, "failed", f"the call fails: {result.error.message}")
             if result.content or len(as_json(result.value)) > LONGEST:
-                return None
+                return {}
             values.append(result.value)
         first, second = values
         if differences(first, second, "exact"):
             words = "the tool returns something else each time"
             raise DevError(409, "differs", words, first=first, second=second)
-        return (second,)
+        return {"output": second}
 
     async def fix(self, request: Request) -> Response:
         """Fix a finding as ``validate --fix`` does."""
         given, row = await body_of(request), await self._row(request)
         code, line = str(given.get("code")), int(given.get("line") or 0)
-        settings = Settings(limit=self._settings.import_timeout)
-        changed = await await_thread(partial(fix, self.tools, row, code, line, settings))
+        changed = await await_thread(partial(fix, self.tools, row, code, line, self._loading))
         return _Json({"changed": changed})
 
     async def procedure(self, request: Request) -> Response:
@@ -332,10 +319,6 @@ class DevApi:
         return _Json([{k: v for k, v in e.items() if k != "definition"} for e in every])
 
 
-def _words(found: ToolMatch) -> list[JSON]:
-    return [{"word": word, "fields": [*fields]} for word, fields in found.words.items()]
-
-
 async def body_of(request: Request) -> Mapping[str, JSON]:
     """Return the JSON object of a request.
 
@@ -355,6 +338,5 @@ class _Json(JSONResponse):
         return encoded(content)
 
 
-async def _refused(_: Request, reason: Exception) -> Response:
-    error = cast("DevError", reason)
-    return _Json({"error": error.error}, error.status)
+async def _refused(_: Request, reason: Any) -> Response:
+    return _Json({"error": reason.error}, reason.status)

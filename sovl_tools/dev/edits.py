@@ -42,15 +42,15 @@ def add_example(row: Row, version: str, example: Mapping[str, JSON]) -> dict[str
     location = os.path.join(folder.location, folder.manifest_name)
     with open(location, "rb") as file:
         before = file.read()
-    text = before.decode().removeprefix(MARK)
-    document: Any = parse_json(text)
+    text = before.decode()
+    document: Any = parse_json(text.removeprefix(MARK))
     examples = [*document.get("examples", ()), dict(example)]
     after = edit_json(text, {**document, "examples": examples})
     try:
-        mark = MARK if before.startswith(MARK.encode()) else ""
-        FileEdit(location, before, f"{mark}{after}".encode()).write()
+        FileEdit(location, before, after.encode()).write()
     except OSError as error:
         raise DevError(409, "changed", str(error.strerror)) from error
+    after = after.removeprefix(MARK)
     offset = Places(after).offset(ManifestPlace(("examples", len(examples) - 1)))
     path = f"{folder.path}/{folder.manifest_name}"
     return {"path": path, "line": line_and_column(after, offset)[0]}

@@ -133,9 +133,8 @@ class History:
     def __call__(self, event: CallEvent) -> None:
         """Note that a call has ended."""
         tool = self._registry.get(event.tool)
-        version = self._versions.pop(event.call_id, None)
-        if version is None:  # it was rejected before it began
-            version = "" if tool is None else version_of(tool)
+        # one that was rejected had no beginning
+        version = self._versions.pop(event.call_id, "") or (version_of(tool) if tool else "")
         row = {
             "id": event.call_id,
             "tool": event.tool,

@@ -186,8 +186,9 @@ class Tools:
             mark = excerpt(each, width=_WHOLE_LINE)
             column = each.column + (mark.length if mark else 1)
             is_fixable = each in fixes or (is_folder and each.code in DRIFT)
-            more = {"name": RULES[each.code].name, "end_line": each.line, "end_column": column}
-            found.append({**each._asdict(), **more, "fixable": is_fixable, "url": None})
+            about = {"name": RULES[each.code].name, "explanation": RULES[each.code].explanation}
+            end = {"end_line": each.line, "end_column": column}
+            found.append({**each._asdict(), **about, **end, "fixable": is_fixable, "url": None})
         return found
 
     def change(self, change: CatalogChange) -> tuple[dict[str, JSON], dict[str, JSON]]:
@@ -239,8 +240,7 @@ _MOST_NAMES = 3
 
 
 def _in_words(names: Sequence[str]) -> str:
-    first = ", ".join(names[:_MOST_NAMES])
-    left = len(names) - _MOST_NAMES
+    first, left = ", ".join(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
     return f"{first} and {left} more" if left > 0 else first
 
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.conftest import Run, Write
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, wait_until
 
 BROWSER = "import sys; open('opened', 'w').write(sys.argv[1])"
 
@@ -49,7 +49,8 @@ def test_it_prints_the_url_and_opens_it(write: Write, tmp_path: Path) -> None:
         assert token == "the-token"
         headers = {"Authorization": f"Bearer {token}"}
         state = httpx.get(f"{url}/dev/state", headers=headers, timeout=PATIENCE).json()
+        opened = tmp_path / "opened"
+        wait_until(lambda: opened.exists() and opened.read_text() == address)
         server.terminate()
         assert server.wait(PATIENCE) == 0
     assert [each["name"] for each in state["tools"]] == ["echo"]
-    assert (tmp_path / "opened").read_text() == address

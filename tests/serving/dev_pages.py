@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from sovl_tools import Policy, Tooler, ToolRegistry
+from sovl_tools import Policy, ToolRegistry
 from sovl_tools.configuration import load_configuration
 from sovl_tools.dev.app import DevApi
 from tests.conftest import manifest_of
@@ -86,12 +86,8 @@ async def served_page(
     registry = ToolRegistry.from_directory(tools, pythonpath=False)
     if procedures is not None:
         registry.load_procedures(procedures)
-    policy = Policy(approval=approval, timeout=PATIENCE)
-    api = DevApi(
-        registry,
-        replace(load_configuration([str(tools)], imports=False), **settings),
-        lambda history: Tooler(registry, policy=policy, observers=[history]),
-    )
+    found = replace(load_configuration([str(tools)], imports=False), **settings)
+    api = DevApi(registry, found, Policy(approval=approval, timeout=PATIENCE))
     with registry.watch(), ExitStack() as stack:
         url = stack.enter_context(running(api.app(TOKEN)))
         async with httpx.AsyncClient(base_url=url, headers=HEADERS, timeout=PATIENCE) as client:
