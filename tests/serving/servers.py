@@ -17,7 +17,7 @@ from tests.patience import PATIENCE
 
 
 @contextmanager
-def running(app: Starlette, *, shutdown_timeout: float = PATIENCE) -> Iterator[str]:
+def running(app: Starlette, *, shutdown_timeout: float = PATIENCE, port: int = 0) -> Iterator[str]:
     """Serve an application for as long as a block, and yield its URL."""
     started: SimpleQueue[str] = SimpleQueue()
     tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
@@ -26,7 +26,7 @@ def running(app: Starlette, *, shutdown_timeout: float = PATIENCE) -> Iterator[s
         task = asyncio.ensure_future(
             serve(
                 app,
-                listen("127.0.0.1", 0, Security()),
+                listen("127.0.0.1", port, Security()),
                 shutdown_timeout=shutdown_timeout,
                 on_start=started.put,
             )

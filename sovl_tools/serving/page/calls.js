@@ -20,8 +20,8 @@ export function callsView() {
 				<code class="cut">${each.arguments === undefined ? "" : brief(each.arguments)}</code>
 				<span class="quiet">${each.state === "running" ? "running" : each.ok ? duration(each.ms) : each.type}</span></summary>
 			<p><a href=${linkTo(state.procedures.some(({ name }) => name === each.tool) ? "procedures" : "tools", each.tool)}>${each.tool}</a></p>
-			${each.arguments === undefined ? nothing : html`<h2>Arguments</h2>${block(typeof each.arguments === "string" ? each.arguments : JSON.stringify(each.arguments, null, 2), "json", "Arguments")}`}
-			${each.error ? html`<h2>Error</h2>${block(each.error, "text", "Error")}` : nothing}
-			${each.ok && each.result != null ? html`<h2>Result</h2>${block(each.result, "json", "Result")}` : nothing}
+			${each.arguments === undefined ? nothing : html`<h2>Arguments</h2>${block(typeof each.arguments === "string" ? each.arguments : JSON.stringify(each.arguments, null, 2), "json")}`}
+			${each.error ? html`<h2>Error</h2>${block(each.error, "text")}` : nothing}
+			${each.ok && each.result != null ? html`<h2>Result</h2>${block(each.result, "json")}` : nothing}
 		</details></li>`)}</ul>`;
 }

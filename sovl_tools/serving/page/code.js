@@ -41,7 +41,7 @@ function linesOf(text, language) {
 	return lines;
 }
 
-const spans = (line) => line.map(([kind, text]) => (kind ? html`<span class=${`t-${kind}`}>${text}</span>` : text));
+const spans = (line) => line.filter(([, text]) => text).map(([kind, text]) => (kind ? html`<span class=${`t-${kind}`}>${text}</span>` : text));
 
 /** Return a line with `[from, to)`, in characters, marked. */
 function marked(line, from, to) {
@@ -57,15 +57,15 @@ function marked(line, from, to) {
 }
 
 /** Show JSON; `replacer` is that of JSON.stringify. */
-export function json(value, label = "JSON", replacer = null) {
-	return block(JSON.stringify(value, replacer, 2) ?? "", "json", label);
+export function json(value, replacer = null) {
+	return block(JSON.stringify(value, replacer, 2) ?? "", "json");
 }
 
 /** Show text with colours, such as a result. */
-export function block(text, language, label) {
+export function block(text, language) {
 	const isCut = text.length > MOST;
 	const lines = linesOf(isCut ? text.slice(0, MOST) : text, language);
-	return html`<pre class="code" role="region" aria-label=${label}>${lines.map((line, i) => [i ? "\n" : nothing, spans(line)])}${
+	return html`<pre class="code">${lines.map((line, i) => [i ? "\n" : nothing, spans(line)])}${
 		isCut ? html`\n<span class="quiet">… ${(text.length - MOST).toLocaleString("en")} more characters; Copy has all of them</span>` : nothing}</pre>`;
 }
 
@@ -73,11 +73,11 @@ export function block(text, language, label) {
  * Show lines of a file with numbers. `marks` are findings, marked in their lines; `under` says
  * that each is also written under its line.
  */
-export function file({ text, language, path }, { from = 1, to = Infinity, marks = [], under = false } = {}) {
+export function file({ text, language }, { from = 1, to = Infinity, marks = [], under = false } = {}) {
 	const lines = linesOf(text.replace(/\r\n?/g, "\n").replace(/\n$/, ""), language);
 	const shown = lines.slice(from - 1, to);
 	const width = String(from + shown.length - 1).length;
-	return html`<div class="code file" role="region" aria-label=${path}>${shown.map((line, i) => {
+	return html`<div class="code file">${shown.map((line, i) => {
 		const number = from + i;
 		const here = marks.filter((each) => each.line === number);
 		const [first] = here;

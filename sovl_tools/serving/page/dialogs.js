@@ -88,7 +88,7 @@ function elicit(question) {
 const approve = ({ tool, arguments: given, message }) => (close) => html`
 	<h2 id="dialog-title">Run ${tool}?</h2>
 	<p>${message ?? "The call needs your approval."}</p>
-	${given ? json(given, "Arguments") : nothing}
+	${given ? json(given) : nothing}
 	<div class="buttons"><button class="primary" @click=${() => close({ approved: true })}>Approve</button>
 		<button @click=${() => close({ approved: false })}>Deny</button></div>`;
 
@@ -102,7 +102,7 @@ const open = ({ tool, message, url }) => (close) => html`
 		<button @click=${() => close({ action: "decline" })}>Decline</button></div>`;
 
 const sample = ({ tool, messages }) => textDialog({
-	title: `${tool} asks a model`, body: json(messages, "Messages"), label: "answer", hint: "you are the model",
+	title: `${tool} asks a model`, body: json(messages), label: "answer", hint: "you are the model",
 	button: "Answer", read: (text) => ({ text }),
 });
 
@@ -140,6 +140,6 @@ export const askName = () => ask(textDialog({
 export const askKeep = ({ first, second }) => ask((close) => html`
 	<h2 id="dialog-title">The output differs</h2>
 	<p>A second run gave another output, so a test of the example would fail.</p>
-	<div class="two"><div><h3>First run</h3>${json(first, "First run")}</div><div><h3>Second run</h3>${json(second, "Second run")}</div></div>
+	<div class="two"><div><h3>First run</h3>${json(first)}</div><div><h3>Second run</h3>${json(second)}</div></div>
 	<div class="buttons"><button class="primary" @click=${() => close(true)}>Save without the output</button>
 		<button @click=${() => close()}>Cancel</button></div>`);

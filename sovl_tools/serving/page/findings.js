@@ -35,8 +35,8 @@ async function fix(kind, name, { code, line }) {
 
 export function sourceView({ files, findings }) {
 	if (!files.length) return html`<p class="quiet empty">It has no files: it's defined in code.</p>`;
-	return files.map((each) => html`<section class="source" aria-label=${each.path}>
+	return files.map((each) => html`<div class="source">
 		<p class="place"><code>${each.path}</code></p>
 		${file(each, { marks: findings.filter(({ path }) => path === each.path), under: true })}
-	</section>`);
+	</div>`);
 }

@@ -30,7 +30,7 @@ export class Form {
 
 	/** Start again, from arguments or from nothing. */
 	reset(value) {
-		this.draft = value === undefined ? undefined : structuredClone(value);
+		this.draft = value === undefined ? undefined : plain(value);
 		this.errors.clear();
 		this.chosen.clear();
 		if (value === undefined || !shows("object", value)) this.asJson = value !== undefined;
@@ -95,7 +95,7 @@ export class Form {
 
 	/** Move the focus to a field, after it's rendered. */
 	focus(pointer) {
-		setTimeout(() => {
+		queueMicrotask(() => {
 			const found = document.getElementById(this.#idOf(pointer));
 			const field = found?.querySelector("input, select, textarea") ?? found?.querySelector(".add");
 			(found?.matches("input, select, textarea, button") ? found : field)?.focus();
@@ -239,7 +239,7 @@ export class Form {
 		const { value } = field;
 		const edit = ({ target: { value: text } }) =>
 			this.set(field.pointer, text === "" ? undefined : new Raw(text, true));
-		return this.#input(field, schema, { value: value instanceof Raw ? value.text : String(value ?? ""), edit, mode: "decimal" });
+		return this.#input(field, schema, { value: String(value?.text ?? value?.rawJSON ?? value ?? ""), edit, mode: "decimal" });
 	}
 	#input(field, schema, { value, edit, type = "text", mode = "text" }) {
 		return html`<input id=${field.id} type=${type} inputmode=${mode} autocomplete="off" spellcheck="false" placeholder=${placeholder(schema)}
@@ -269,7 +269,7 @@ export class Form {
 		const shown = value === undefined ? "" : value instanceof Raw ? value.text : JSON.stringify(plainOrText(value), null, 2);
 		const edit = ({ target: { value: text } }) =>
 			this.set(field.pointer, text.trim() === "" && field.pointer ? undefined : new Raw(text, false));
-		const control = this.#area(field, { examples: ["{}"], ...schema }, { value: shown, edit, rows: field.pointer ? 2 : 8, name: "json" });
+		const control = this.#area(field, schema, { value: shown, edit, rows: field.pointer ? 2 : 8, name: "json" });
 		return this.#row(field, { hint: "JSON", ...schema }, control);
 	}
 

@@ -68,7 +68,7 @@ function box(step, run) {
 	return html`<div class=${`step ${at} kind-${step.kind}`}>
 		<div class="head"><code>${step.title}${name}</code>${at ? html`<span class="at">${words(at, found)}</span>` : nothing}</div>
 		${step.note ? html`<p class="quiet">${step.note}</p>` : nothing}
-		${found && found.value !== undefined ? html`<details><summary>result</summary>${json(found.value, `Result of step ${step.id}`)}</details>` : nothing}
+		${found && found.value !== undefined ? html`<details><summary>result</summary>${json(found.value)}</details>` : nothing}
 		${step.branches?.length ? html`<div class=${step.kind === "parallel" ? "branches beside" : "branches"}>${step.branches.map((branch) => html`
 			<div>${branch.label ? html`<p class="branch">${branch.label}</p>` : nothing}${stepsOf(branch.steps, run)}</div>`)}</div>` : nothing}
 	</div>`;

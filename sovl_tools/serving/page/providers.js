@@ -6,7 +6,6 @@ import { json } from "./code.js";
 import { copied } from "./run.js";
 import { changed, linkTo, rowOf, state } from "./state.js";
 
-const KINDS = { left_out: "left out" };
 let table = { key: null, rows: [] };
 let chosen = { key: null, definition: null };
 
@@ -47,7 +46,7 @@ export function providersView({ name }) {
 		<section aria-labelledby="gets-title">
 			<div class="bar"><h2 id="gets-title">What ${target} gets</h2>${chosen.definition ? html`<span class="end">
 				<button class="quiet" @click=${() => copied(JSON.stringify(chosen.definition, null, 2), "The definition")}>Copy</button></span>` : nothing}</div>
-			${chosen.definition ? json(chosen.definition, `What ${target} gets`) : html`<p class="quiet">nothing</p>`}
+			${chosen.definition ? json(chosen.definition) : html`<p class="quiet">nothing</p>`}
 		</section>
 	</div>`;
 }
@@ -57,7 +56,7 @@ function losses({ target, losses: found, rejected }) {
 		${rejected ? html`<h2>Why ${target} rejects it</h2><p class="error">${rejected}</p>` : nothing}
 		${found.length ? html`<h2>What ${target} loses</h2>` : nothing}
 		${found.map((each) => html`<div class="loss">
-			<p>${each.kind ? html`<span class="tag">${KINDS[each.kind] ?? each.kind}</span> ` : nothing}${each.message}</p>
+			<p>${each.kind ? html`<span class="tag">${each.kind.replace("_", " ")}</span> ` : nothing}${each.message}</p>
 			<p><code>${each.path.slice(1).replaceAll("/", ".")}</code></p>
 			${each.help ? html`<p class="quiet">${each.help}</p>` : nothing}</div>`)}`;
 }

@@ -83,7 +83,7 @@ export function outcome(run, { tools = nothing, note = nothing } = {}) {
 			<span class="end"><span class="quiet">${result ? duration(result.ms) : `running, ${duration(Date.now() - run.began)}`}</span>
 			${result?.ok ? html`${tools}<button class="quiet" @click=${() => copied(asText(result.value), "The result")}>Copy</button>` : nothing}</span></div>
 		${progress && !result ? progressOf(progress) : nothing}
-		${run.items.length && !result ? json(run.items, "Values so far") : nothing}
+		${run.items.length && !result ? json(run.items) : nothing}
 		<div aria-live="polite">${result ? (result.ok ? valueOf(result) : errorOf(result)) : nothing}</div>
 		${log.length ? html`<h3>Output</h3><div class="code log" role="log" tabindex="0" aria-label="Output">${log.map(({ level, message }) => html`
 			<div class=${`line ${level}`}>${level === "print" ? nothing : html`<span class="level">${level}</span> `}${message}</div>`)}</div>` : nothing}
@@ -102,7 +102,7 @@ function valueOf({ value, content = [] }) {
 	if (content.length) return content.map(partOf);
 	const pictures = picturesIn(value);
 	return html`${pictures.map(([name, svg]) => picture(`data:image/svg+xml,${encodeURIComponent(svg)}`, name))}
-		${typeof value === "string" ? (pictures.length ? nothing : block(value, "text", "Result")) : json(value, "Result", isShown)}`;
+		${typeof value === "string" ? (pictures.length ? nothing : block(value, "text")) : json(value, isShown)}`;
 }
 
 function partOf({ type, text, media_type: media = "", data, uri }) {
@@ -110,7 +110,7 @@ function partOf({ type, text, media_type: media = "", data, uri }) {
 	const about = uri ? html`<p class="quiet"><code>${uri}</code> ${media}</p>` : nothing;
 	if (data && media.startsWith("image/")) return html`${about}${picture(address, "Picture")}`;
 	if (data && media.startsWith("audio/")) return html`${about}<audio controls src=${address}></audio>`;
-	return html`${about}${text === undefined ? html`<p class="quiet">${media}, ${data?.length ?? 0} characters in base64</p>` : block(text, "text", "Result")}`;
+	return html`${about}${text === undefined ? html`<p class="quiet">${media}, ${data?.length ?? 0} characters in base64</p>` : block(text, "text")}`;
 }
 
 // a picture that is text is shown as a picture: in an img no script of it runs

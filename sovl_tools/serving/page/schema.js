@@ -89,6 +89,8 @@ function withVariants(base, given) {
 
 const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
+const isLong = (value) => JSON.isRawJSON?.(value) ?? false; // a number of too many digits
+
 /** Return how a form shows a resolved schema. */
 export function kindOf(schema) {
 	if ("const" in schema) return "const";
@@ -115,7 +117,7 @@ export function shows(kind, value) {
 	if (kind === "string") return typeof value === "string";
 	if (kind === "boolean") return typeof value === "boolean" || value === "";
 	if (kind === "number" || kind === "integer")
-		return ["number", "string"].includes(typeof value) || (value instanceof Raw && value.isNumber);
+		return ["number", "string"].includes(typeof value) || value.isNumber || isLong(value);
 	return true;
 }
 
@@ -198,7 +200,7 @@ export class Raw {
 export function plain(value) {
 	if (value instanceof Raw) return value.value;
 	if (Array.isArray(value)) return value.map(plain);
-	if (!isObject(value) || JSON.isRawJSON?.(value)) return value;
+	if (!isObject(value) || isLong(value)) return value;
 	const found = {};
 	for (const [key, each] of Object.entries(value)) put(found, key, plain(each));
 	return found;

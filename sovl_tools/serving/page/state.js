@@ -35,16 +35,20 @@ export const onChange = (listener) => listeners.add(listener);
 const LONGEST_HISTORY = 200;
 const byName = (a, b) => (a.name < b.name ? -1 : 1);
 
-/** Load all, then follow what happens. */
+let isFollowing = false;
+
+/** Load all, then follow what happens; once is enough. */
 export async function start() {
-	while (hasToken()) {
+	while (hasToken() && !isFollowing) {
 		try {
-			follow(await load(), happened, (status) => {
+			const last = await load();
+			if (isFollowing) return;
+			isFollowing = true;
+			follow(last, happened, (status) => {
 				state.status = status;
 				if (status === "rejected") dropToken();
 				changed();
 			});
-			return;
 		} catch (error) {
 			if (error.status === 401) dropToken();
 			state.status = error.status === 401 ? "rejected" : "reconnecting";
@@ -82,12 +86,8 @@ function applyChange(data) {
 		for (const name of data.removed ?? []) rows.delete(name);
 		for (const row of data[kind] ?? []) rows.set(row.name, row);
 		state[kind] = [...rows.values()].sort(byName);
-		for (const name of [...(data.removed ?? []), ...(data[kind] ?? []).map((row) => row.name)]) {
-			const key = `${kind}/${name}`;
-			if (key === currentKey()) continue;
-			state.details.delete(key);
-		}
 	}
+	for (const key of state.details.keys()) if (key !== currentKey()) state.details.delete(key);
 	state.lastChange = data.last_change;
 	refresh();
 }
