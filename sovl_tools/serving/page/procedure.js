@@ -17,7 +17,8 @@ export const runProcedure = (name, stepping = false) =>
 	});
 
 export function procedureView(detail) {
-	const { name, description, path, steps = [], findings = [] } = detail;
+	const { name, description, path, steps = [], findings = [], errors } = detail;
+	const found = findings.length ? findingsView(detail, "procedures") : nothing;
 	const form = formOf("procedures", name, detail.inputs ?? detail.schema);
 	const run = runOf("procedures", name);
 	const send = (event) => {
@@ -27,7 +28,7 @@ export function procedureView(detail) {
 	return keyed(name, html`
 		<header class="title"><div class="names"><h1>${name}</h1><span class="tag">procedure</span></div>
 			<p class="lead">${description}</p><p class="place"><code>${path}</code></p></header>
-		${findings.length ? findingsView(detail, "procedures") : nothing}
+		${errors ? found : nothing}
 		<div class="two">
 			<section aria-labelledby="steps-title">
 				<div class="bar"><h2 id="steps-title">Steps</h2><span class="end">${detail.mermaid
@@ -44,7 +45,8 @@ export function procedureView(detail) {
 				</form>
 				${outcome(run)}
 			</div>
-		</div>`);
+		</div>
+		${errors ? nothing : found}`);
 }
 
 function running(run) {

@@ -59,8 +59,11 @@ export class Run {
 			this.steps.set(data.step, data);
 		} else if (event === "result") this.result = data;
 	}
-	#write(line) {
-		this.log.push({ ...line, message: line.message.replace(/\n$/, "") });
+	#write({ level, message }) {
+		const last = this.log.at(-1);
+		// what is printed comes in pieces
+		if (level === "print" && last?.level === "print" && !last.message.endsWith("\n")) last.message += message;
+		else this.log.push({ level, message });
 		if (this.log.length > MOST_LINES) this.log.shift();
 	}
 	stop() {
@@ -86,7 +89,7 @@ export function outcome(run, { tools = nothing, note = nothing } = {}) {
 		${run.items.length && !result ? json(run.items) : nothing}
 		<div aria-live="polite">${result ? (result.ok ? valueOf(result) : errorOf(result)) : nothing}</div>
 		${log.length ? html`<h3>Output</h3><div class="code log" role="log" tabindex="0" aria-label="Output">${log.map(({ level, message }) => html`
-			<div class=${`line ${level}`}>${level === "print" ? nothing : html`<span class="level">${level}</span> `}${message}</div>`)}</div>` : nothing}
+			<div class=${`line ${level}`}>${level === "print" ? nothing : html`<span class="level">${level}</span> `}${message.replace(/\n$/, "")}</div>`)}</div>` : nothing}
 	</section>`;
 }
 
