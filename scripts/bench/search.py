@@ -21,9 +21,9 @@ from typing import TypeAlias
 from measuring import show
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.meaning import vectors
 from sovl_tools.search.phrases import PhraseIndex
 from sovl_tools.search.ranking import SearchIndex, texts
+from sovl_tools.search.vectors import vectors
 
 TOOLS, WORDS, NAMES, SEED = 1000, 4000, 400, 7
 PHRASES = 100  # of a tool

@@ -1,7 +1,7 @@
-"""How well searches find the right tool, and whether they know that none fits.
+"""How well searches find the right tool, and how often they offer a wrong one.
 
-The questions are those of ``bfcl-eval`` (Apache 2.0), which is installed into a virtual
-environment of its own, ``.bench/``. Half of them are for tuning, the other half is reported; the
+The questions are from ``bfcl-eval`` (Apache 2.0), which is installed into its own virtual
+environment, ``.bench/``. Half of them are for tuning, the other half is reported; the
 checksum of a question decides. FastMCP's and pydantic-ai's scorers are measured where they are
 installed, ours with meaning where the extra ``semantic`` is.
 
@@ -27,8 +27,8 @@ from typing import Any, NamedTuple, TypeAlias
 from zlib import crc32
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.meaning import Vectors, vectors
 from sovl_tools.search.ranking import SearchIndex
+from sovl_tools.search.vectors import Vectors, vectors
 
 PLACE = Path(__file__).resolve().parents[2] / ".bench"
 PACKAGE = "bfcl-eval==2026.3.23"
@@ -47,7 +47,7 @@ Scorer: TypeAlias = Callable[[Sequence[ToolDefinition]], Finds]
 
 
 class Question(NamedTuple):
-    """A question, the names of the right tools, and the tools that it is asked with."""
+    """A question, the names of the right tools, and BFCL's tools for this question."""
 
     text: str
     right: frozenset[str]
@@ -83,7 +83,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def schema(node: Any) -> Any:
-    """Return BFCL's schema as one of JSON: its types are those of Python and Java."""
+    """Return BFCL's schema as a JSON Schema: its types have names of Python and Java."""
     if isinstance(node, list):
         return [*map(schema, node)]
     if not isinstance(node, dict):
@@ -113,7 +113,7 @@ def asked(row: Mapping[str, Any], turn: int = 0) -> str:
 
 
 def questions(place: Path, kind: str) -> Iterator[Question]:
-    """Yield the questions of one file; the right tools are those of its answers."""
+    """Yield the questions of one file; the right tools are in its answers."""
     answers = place / "possible_answer" / f"BFCL_v4_{kind}.json"
     right = {each["id"]: each["ground_truth"] for each in rows(answers)} if answers.exists() else {}
     for row in rows(place / f"BFCL_v4_{kind}.json"):
@@ -152,7 +152,7 @@ def ours(tools: Sequence[ToolDefinition], known: Vectors | None = None) -> Finds
 
 
 def abstaining(tools: Sequence[ToolDefinition], known: Vectors | None = None) -> Finds:
-    """Return the search of ``suggest``, which leaves out what fits badly."""
+    """Return the search of ``suggest``, which omits bad matches."""
     index = SearchIndex(tools, vectors=known)
     return lambda query: [
         each.tool for each in index.search(query, limit=DEPTH, least=index.enough)
@@ -209,9 +209,9 @@ def sets(place: Path) -> list[Set]:
 
 
 def false_offers(scorer: Scorer, known: Sequence[Set], chosen: Sequence[Question]) -> list[float]:
-    """Return how often tools are offered, in percent: to small talk, and to BFCL's questions.
+    """Return the share of false offers, in percent: for small talk, and for irrelevant tools.
 
-    Those come with tools that don't fit, and are asked of these alone.
+    BFCL has questions with irrelevant tools; only these are searched.
     """
     talk = [bool(finds(text)) for finds in (scorer(e.tools) for e in known) for text in SMALL_TALK]
     return [100 * fmean(talk), 100 * fmean(bool(scorer(each.own)(each.text)) for each in chosen)]

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 from sovl_tools.model.caller import check_count, check_function, check_given, check_text, check_type
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.meaning import vectors
 from sovl_tools.search.phrases import MOST_FOUND, PhraseIndex, PhraseMatch, Suggestion, ToolMatch
 from sovl_tools.search.ranking import Entry, SearchIndex
+from sovl_tools.search.vectors import vectors
 
 _ABSENT = object()
 _LOGGER = logging.getLogger("sovl_tools")

@@ -11,9 +11,9 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.subschemas import nodes
-from sovl_tools.search.meaning import Vector, Vectors
 from sovl_tools.search.phrases import MOST_FOUND, ToolMatch
 from sovl_tools.search.slots import SLOT
+from sovl_tools.search.vectors import Vector, Vectors
 from sovl_tools.search.words import COMMON, parts, term, terms
 
 

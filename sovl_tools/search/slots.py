@@ -42,7 +42,7 @@ class Slot(NamedTuple):
     kinds: frozenset[str]
 
     def value(self, text: str) -> JSON:
-        """Return the value that a string is by type; None if it is none."""
+        """Return a string as a value of the slot's types; None if it can't be one."""
         number = _NUMBER.fullmatch(text.strip("$€£%"))
         if number and number[1] is None and not self.kinds.isdisjoint({"integer", "number"}):
             return int(number[0].replace(",", ""))
@@ -60,7 +60,7 @@ Found: TypeAlias = tuple[int, int, dict[str, JSON]]
 
 
 class Pattern(NamedTuple):
-    """A phrase of a tool, as runs of words that have to be there, and slots."""
+    """A phrase of a tool, as slots and runs of words that must be in a text."""
 
     tool: str
     phrase: str
@@ -68,7 +68,7 @@ class Pattern(NamedTuple):
 
     @property
     def runs(self) -> list[Run]:
-        """The words that have to be there."""
+        """The words that must be in a text."""
         return [part for part in self.parts if not isinstance(part, Slot)]
 
 
@@ -126,7 +126,7 @@ class Spoken:
         self.forms = tuple(word.form for word in self.spans)
 
     def find(self, pattern: Pattern, run: Run, at: int) -> Found | None:
-        """Return where a phrase is, one run of which is at a word; None if the rest isn't there."""
+        """Return where a phrase is that has a run of words here; None if the rest isn't around."""
         first = pattern.parts[0]
         if first == run:
             starts: Sequence[int] = (at,)
@@ -142,7 +142,7 @@ class Spoken:
         return None
 
     def _fill(self, parts: Sequence[Run | Slot], at: int) -> Iterator[tuple[int, dict[str, JSON]]]:
-        """Yield where parts end that begin at a word, and what the slots took."""
+        """Yield the ends of parts that begin at a word, and what their slots take."""
         if not parts:
             yield at, {}
             return
@@ -157,7 +157,7 @@ class Spoken:
     def _values(self, slot: Slot, at: int, *, is_last: bool) -> Iterator[tuple[int, JSON]]:
         """Yield the values of a slot that begin at a word, and where they end.
 
-        At the end of a phrase a value is as long as can be, elsewhere as short.
+        The longest comes first at the end of a phrase, elsewhere the shortest.
         """
         if at == len(self.forms) or (at and self._ends_before(at)):
             return
@@ -183,19 +183,15 @@ class Spoken:
 
     def _stop(self, at: int) -> int:
         """Return the word after the sentence's last, or after the longest value."""
-        for end in range(at + 1, min(len(self.forms), at + _LONGEST) + 1):
-            if end == len(self.forms) or self._ends_before(end):
-                return end
-        return min(len(self.forms), at + _LONGEST)
+        limit = min(len(self.forms), at + _LONGEST)
+        return next((end for end in range(at + 1, limit) if self._ends_before(end)), limit)
 
     def _begin(self, at: int, never: Container[str]) -> int:
         """Return the first word that a value right before another one can have."""
-        start = at
-        while start and at - start < _LONGEST and self.forms[start - 1] not in never:
-            if self._ends_before(start):
-                break
-            start -= 1
-        return start
+        for start in range(at, max(0, at - _LONGEST), -1):
+            if self.forms[start - 1] in never or self._ends_before(start):
+                return start
+        return max(0, at - _LONGEST)
 
     def _ends_before(self, word: int) -> bool:
         """Return whether a sentence ends right before a word that isn't the first."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import Suggestion, ToolDefinition, ToolRegistry
-from sovl_tools.search.meaning import SWITCH, vectors
+from sovl_tools.search.vectors import SWITCH, vectors
 from tests.search.everyday_tools import QUERIES, TOOLS, made
 from tests.tables import check_each
 
