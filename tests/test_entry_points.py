@@ -140,7 +140,7 @@ EXCEPTIONS: dict[tuple[str, str], Callable[[Found], bool]] = {
     ("chat", "approval"): lambda found: NOT_A_TERMINAL in found.text,
     ("chat", "elicit"): lambda found: NOT_A_TERMINAL in found.text,
 }
-"""Where a promise can't be kept, and what a user learns; docs/how-to/run.md has the reasons."""
+"""Where a promise can't be kept, and what a user learns; docs/how-to/context.md has the reasons."""
 
 PROCEDURE = """\
 name: once

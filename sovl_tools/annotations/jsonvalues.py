@@ -1,8 +1,8 @@
 """Convert a function's return value into JSON, or report the place that can't be.
 
-The tables ``_BY_TYPE`` and ``_BY_NAME`` have the conversions, and ``docs/how-to/run.md`` lists them
-for users. Other values are rejected, and so are values nested more than 64 levels deep or in
-themselves.
+The tables ``_BY_TYPE`` and ``_BY_NAME`` have the conversions, and ``docs/reference/results.md``
+lists them for users. Other values are rejected, and so are values nested more than 64 levels deep
+or in themselves.
 """
 
 from __future__ import annotations

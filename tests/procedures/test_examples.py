@@ -46,7 +46,7 @@ def test_the_reading_list_has_the_documents_the_longest_first(manager: Procedure
     assert minutes == sorted(minutes, reverse=True)
     assert result["minutes"] == pytest.approx(sum(minutes), abs=0.1)
     named = {each["path"]: (each["title"], each["anchor"]) for each in documents}
-    assert named["docs/how-to/reload.md"] == ("Hot reload", "hot-reload")
+    assert named["docs/how-to/reload.md"] == ("Reload while you edit", "reload-while-you-edit")
 
 
 def test_the_reading_list_asserts_that_there_is_enough(manager: ProcedureManager) -> None:
