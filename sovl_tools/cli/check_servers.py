@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 from collections.abc import Iterable
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import click
 
 from sovl_tools.cli.command import (
     FINDINGS,
+    MISUSE,
     Command,
     Misuse,
     env_option,
@@ -29,15 +31,15 @@ from sovl_tools.cli.validate import (
     target_option,
     write_outcome,
 )
-from sovl_tools.configuration import Configuration, load_configuration
+from sovl_tools.configuration import Configuration, add_variables, load_configuration
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import selection_of, strict
-from sovl_tools.linting.servers import changes, findings, listed
+from sovl_tools.linting.servers import changes, findings, listed, rewritten
 from sovl_tools.loading.rules.server import other_change
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, in_order
-from sovl_tools.remote.secrets import server_label
+from sovl_tools.remote.secrets import server_label, without_secrets
 from sovl_tools.remote.session import McpServer, RemoteError, load_sdk
 from sovl_tools.remote.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
 from sovl_tools.reporting.outcome import Destination, Outcome
@@ -115,13 +117,24 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     """
     asked = _Options(**options)
     found = load_configuration(imports=False)
+    add_variables(found)
     if asked.update and asked.locked:
         raise Misuse("--update accepts differences, --locked rejects them; leave one out")
     if asked.against is not None and len(asked.sources) != 1:
         raise Misuse("--against takes one source")
     started = perf_counter()
     destinations = destinations_for(asked.formats, found)
-    subjects = [each for source in _sources(asked, found) for each in _subjects(asked, source)]
+    sources = [*_sources(asked, found)]
+    subjects: list[Subject] = []
+    failures: list[Misuse] = []
+    for source in sources:
+        try:
+            subjects += _subjects(asked, source)
+        except Misuse as error:
+            if len(sources) == 1:
+                raise
+            failures.append(error)
+            show(plain(f"{source.path}: {error.message}"), err=True)
     diagnostics: list[Diagnostic] = []
     targets = asked.targets or configured_targets(found)
     for each in subjects:
@@ -137,9 +150,9 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     if asked.warnings_as_errors or found.warnings_as_errors:
         report = strict(report)
     roots = None if all(map(_is_written, subjects)) else ()
-    outcome = Outcome(report, perf_counter() - started, rules=RULES, roots=roots)
+    outcome = Outcome(report, perf_counter() - started, rules=RULES, roots=roots, command="check")
     write_outcome(outcome, destinations)
-    ctx.exit(FINDINGS if report.errors else 0)
+    ctx.exit(MISUSE if failures else FINDINGS if report.errors else 0)
 
 
 class _Options(NamedTuple):
@@ -172,6 +185,9 @@ def _sources(asked: _Options, found: Configuration) -> Iterable[_Source]:
     directory = os.path.normpath(os.path.join(directory, SNAPSHOTS))
     if not asked.sources and not found.servers:
         raise Misuse("there is nothing to check; name a server or a file")
+    if len(asked.sources) > 1 and not all(_is_known(each, found) for each in asked.sources):
+        command = shlex.join([shlex.join(asked.sources)])
+        raise Misuse(f"put a command in quotes: sovl-tools check {command}")
     for source in asked.sources or found.servers:
         try:
             if source in found.servers:
@@ -186,6 +202,12 @@ def _sources(asked: _Options, found: Configuration) -> Iterable[_Source]:
         except ValueError as error:
             raise Misuse(f"{source!r:.80}: {error}") from error
         yield _Source(os.path.join(directory, f"{name}.json"), server)
+
+
+def _is_known(source: str, found: Configuration) -> bool:
+    """Return whether a source is more than a single word, or one that names something."""
+    is_named = source in found.servers or _is_file(source) or os.path.isdir(source)
+    return is_named or " " in source or "://" in source
 
 
 def _is_file(source: str) -> bool:
@@ -230,7 +252,8 @@ def _snapshot(server: McpServer, path: str) -> Snapshot:
         RemoteError: it can't be reached, or a list is missing, endless or different each time.
     """
     load_sdk()
-    note(f"{'connecting to' if server.is_url else 'starting'} {server}")
+    shown = plain(without_secrets(server).address)
+    note(f"{'connecting to' if server.is_url else 'starting'} {shown}")
     return snapshot_of(server, asyncio.run(server.offer()), path)
 
 
@@ -257,6 +280,7 @@ def _differences(asked: _Options, subject: Subject) -> list[Diagnostic]:
             _write(snapshot)
         return []
     if asked.locked:
+        found = found or rewritten(old.document, snapshot)
         found = [
             each._replace(severity="error") if each.code == other_change.code else each
             for each in found

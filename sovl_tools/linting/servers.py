@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from sovl_tools.formats.export import Target
@@ -16,7 +17,7 @@ from sovl_tools.loading.rules.formats import BY_KIND, FormatCase
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.model.aliases import PARAMETERS
 from sovl_tools.model.diagnostic import Diagnostic, Finding, ManifestPlace, Verdict, ask, has_errors
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON, Path, canonical, json_text, value_at
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.remote.session import LISTS
 from sovl_tools.remote.snapshot import Snapshot
@@ -65,10 +66,13 @@ def listed(document: JSON) -> tuple[list[Listed], list[Flaw]]:
     tools, flaws = [], []
     for each in definitions_in(document):
         if isinstance(each, ForeignTool):
-            raw: JSON = document
-            for part in each.place:
-                raw = raw[part]
-            tools.append(Listed(each, raw))
+            raw = value_at(document, each.place)
+            try:
+                json_text(raw)
+            except ValueError as error:
+                flaws.append(Flaw(each.place, str(error)))
+            else:
+                tools.append(Listed(each, raw))
         elif isinstance(each, ProviderTool):
             flaws.append(Flaw(each.place, "there's no 'inputSchema'"))
         else:
@@ -97,9 +101,26 @@ def findings(snapshot: Snapshot, targets: Iterable[str] = ()) -> list[Diagnostic
         place = verdict.finding.place
         path = place.path if isinstance(place, ManifestPlace) else ()
         found.append(places.at(verdict, name, path))
+    for kind, index, name, item in _others(snapshot.document):
+        for verdict in description.text_verdicts(item):
+            place = verdict.finding.place
+            path = place.path if isinstance(place, ManifestPlace) else ()
+            found.append(places.at(verdict, name, (kind, index, *path)))
     for target in targets:
         found += _losses(tools, target, places)
     return found
+
+
+def _others(document: JSON) -> Iterator[tuple[str, int, str, dict[str, JSON]]]:
+    """Yield prompts and resources: the kind, the index, a name with the kind, the definition."""
+    for kind, key in LISTS.items():
+        items = document.get(kind) if isinstance(document, dict) and kind != "tools" else None
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict) and isinstance(item.get(key), str):
+                yield kind, index, f"{_NOUNS[kind]} {item[key]}", item
+
+
+_NOUNS = {"prompts": "prompt", "resources": "resource", "resourceTemplates": "template"}
 
 
 class _Located:
@@ -178,7 +199,13 @@ def changes(old: JSON, new: Snapshot) -> tuple[list[ToolChange], list[Diagnostic
     versions_now, places = _versions(new.document)
     located = _Located(new)
     found: list[Diagnostic] = []
-    every = compare(versions_before, versions_now)
+    for name, version in versions_now.items():
+        before = versions_before.get(name)
+        # what was taken besides the listed arguments may not be anymore
+        if before is not None and before.is_open and not _is_open(version):
+            continue
+        versions_now[name] = replace(version, is_open=before is not None and before.is_open)
+    every = [_in_words(each) for each in compare(versions_before, versions_now)]
     for change in every:
         for each in change.changes:
             rule = server.breaking_change if each.kind == "breaking" else server.other_change
@@ -196,16 +223,54 @@ def _versions(document: JSON) -> tuple[dict[str, ToolVersion], dict[str, Path]]:
     versions: dict[str, ToolVersion] = {}
     places: dict[str, Path] = {}
     for each in listed(document)[0]:
-        versions[each.tool.name] = ToolVersion({**_rest(each.raw), **each.document})
+        merged = {**_rest(each.raw), **each.document}
+        merged["annotations"] = {**_ABSENT_HINTS, **each.tool.annotations}
+        version = ToolVersion(merged)
+        versions[each.tool.name] = replace(version, is_open=_is_open(version))
         places[each.tool.name] = each.tool.place
-    for kind, key in LISTS.items():
-        items = document.get(kind) if isinstance(document, dict) and kind != "tools" else None
-        for index, item in enumerate(items if isinstance(items, list) else ()):
-            if isinstance(item, dict) and isinstance(item.get(key), str):
-                name = f"{kind.removesuffix('s')} {item[key]}"
-                versions[name] = ToolVersion(_as_manifest(item))
-                places[name] = (kind, index)
+    for kind, index, name, item in _others(document):
+        versions[name] = ToolVersion(_as_manifest(item))
+        places[name] = (kind, index)
     return versions, places
+
+
+def _in_words(change: ToolChange) -> ToolChange:
+    """Return a change that says what is new or gone: a prompt isn't a tool."""
+    words = {"added": "new", "removed": "gone"}.get(change.status)
+    if words is None:
+        return change
+    first = change.name.partition(" ")[0]
+    noun = first if first in _NOUNS.values() and " " in change.name else "tool"
+    (only,) = change.changes
+    return change._replace(changes=(only._replace(message=f"the {noun} is {words}"),))
+
+
+def _is_open(version: ToolVersion) -> bool:
+    """Return whether a schema says that it takes more arguments than it lists."""
+    taken: JSON = version.document["parameters"].get("additionalProperties", False)
+    return taken is not False
+
+
+_ABSENT_HINTS = {"read_only": False, "destructive": True, "idempotent": False, "open_world": True}
+"""What an annotation says that a server doesn't send, by the protocol."""
+
+
+def rewritten(old: JSON, new: Snapshot) -> list[Diagnostic]:
+    """Return the definitions that are written in another way, whatever that changes."""
+    before, located = _raw(old), _Located(new)
+    found = []
+    for name, (raw, path) in _raw(new.document).items():
+        if name in before and canonical(before[name][0]) != canonical(raw):
+            case = server.Difference(name, "it is written in another way", path)
+            (verdict,) = ask((server.other_change,), case)
+            found.append(located.at(verdict, None, path)._replace(tool=name))
+    return found
+
+
+def _raw(document: JSON) -> dict[str, tuple[JSON, Path]]:
+    """Return the definitions in a document by name, each with its place."""
+    tools = {each.tool.name: (each.raw, each.tool.place) for each in listed(document)[0]}
+    return {**tools, **{name: (item, (kind, at)) for kind, at, name, item in _others(document)}}
 
 
 _READ = frozenset({"inputSchema", "outputSchema", "annotations", "name", "arguments", *PARAMETERS})

@@ -28,8 +28,17 @@ from sovl_tools.remote.answer import value_of
 from sovl_tools.remote.loop import RemoteLoop, remote_loop, run_remotely
 
 MAX_TOOLS = 20_000
-LISTS = {"tools": "name", "prompts": "name", "resources": "uri"}
+LISTS = {
+    "tools": "name",
+    "prompts": "name",
+    "resources": "uri",
+    "resourceTemplates": "uriTemplate",
+}
 """The lists of a server, and the key that names an item."""
+_TEMPLATES = "resourceTemplates"
+_PATHS = {_TEMPLATES: "resources/templates"}
+"""The names in methods, where they aren't those of the lists."""
+_UNKNOWN_METHOD = -32601
 _MOST_LISTS = 4
 _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -42,7 +51,15 @@ _LOGGER = logging.getLogger("sovl_tools")
 
 
 class RemoteError(SovlToolsError):
-    """A server that can't be reached, or does not answer as the protocol says."""
+    """A server that can't be reached, or does not answer as the protocol says.
+
+    Attributes:
+        code: of the error that the server sent, if it sent one.
+    """
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -276,10 +293,12 @@ class McpSession:
         found: dict[str, list[JSON]] = {
             kind: await self._list(kind) if getattr(capabilities, kind, None) is not None else []
             for kind in LISTS
+            if kind != _TEMPLATES
         }
+        found[_TEMPLATES] = await self._templates() if capabilities.resources is not None else []
         for _ in range(_MOST_LISTS if found["tools"] else 0):
             again = await self._list("tools")
-            if canonical(again) == canonical(found["tools"]):
+            if sorted(map(canonical, again)) == sorted(map(canonical, found["tools"])):
                 break
             found["tools"] = again
         else:
@@ -291,6 +310,15 @@ class McpSession:
             str(client.protocol_version),
             found,
         )
+
+    async def _templates(self) -> list[JSON]:
+        """Return the templates of resources; servers without any needn't know the method."""
+        try:
+            return await self._list(_TEMPLATES)
+        except RemoteError as error:
+            if error.code == _UNKNOWN_METHOD:
+                return []
+            raise
 
     async def _list(self, kind: str) -> list[JSON]:
         """Return all pages of a list, such as ``tools``."""
@@ -320,7 +348,7 @@ class McpSession:
     async def _page(self, kind: str, cursor: str | None) -> dict[str, Any]:
         async def send(client: Any) -> dict[str, Any]:
             session = client.session
-            data: dict[str, Any] = {"method": f"{kind}/list"}
+            data: dict[str, Any] = {"method": f"{_PATHS.get(kind, kind)}/list"}
             data |= {"params": {"cursor": cursor}} if cursor is not None else {}
             options: dict[str, Any] = {}
             session._stamp(data, options)  # noqa: SLF001 - the dispatcher's own needs it
@@ -365,7 +393,8 @@ class McpSession:
                     continue
                 is_over = error.message == _TERMINATED
                 if error.code != _CLOSED and not is_over:
-                    raise RemoteError(f"{self.server}: {self._reason(error)}") from error
+                    words = f"{self.server}: {self._reason(error)}"
+                    raise RemoteError(words, error.code) from error
                 async with self._lock:
                     if self._client is client:
                         await self._stop()

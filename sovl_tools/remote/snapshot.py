@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, canonical, parse_json
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.remote.session import LISTS, McpServer, Offer
+from sovl_tools.remote.session import LISTS, McpServer, Offer, RemoteError
+from sovl_tools.reporting.text import is_unsafe
 
 _MOST_BYTES = 64 * 1024 * 1024
 
@@ -45,7 +46,13 @@ class Snapshot(NamedTuple):
 
 
 def snapshot_of(server: McpServer, offer: Offer, path: str) -> Snapshot:
-    """Return the canonical snapshot of a server: sorted, with one key a line."""
+    """Return the canonical snapshot of a server: sorted, with one key a line.
+
+    Characters that no one sees are escaped, so that reviewers see them.
+
+    Raises:
+        RemoteError: it sends a number that isn't one of JSON.
+    """
     credentials = sorted({name for _, name in server.headers} | {name for name, _ in server.env})
     document: dict[str, JSON] = {
         "client": {"capabilities": [], "credentials": credentials, "protocol": offer.protocol},
@@ -53,8 +60,17 @@ def snapshot_of(server: McpServer, offer: Offer, path: str) -> Snapshot:
     }
     for kind, key in LISTS.items():
         document[kind] = sorted(offer.lists[kind], key=lambda item: _name_of(item, key))
-    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    return Snapshot(path, text, document)
+    try:
+        text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise RemoteError(f"{server} sends what isn't JSON: {error}") from error
+    if not text.isascii():
+        text = "".join(map(_visible, text))
+    return Snapshot(path, f"{text}\n", document)
+
+
+def _visible(letter: str) -> str:
+    return json.dumps(letter)[1:-1] if is_unsafe(letter) and letter != "\n" else letter
 
 
 def _name_of(item: JSON, key: str) -> tuple[str, str]:

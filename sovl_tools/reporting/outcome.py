@@ -43,6 +43,7 @@ class Outcome:
         fixes: the fixes of the findings that have one.
         fixed: the number of findings that were fixed; None without --fix.
         roots: the real directories whose files can be quoted; None for all.
+        command: the command that found it.
     """
 
     report: LoadReport
@@ -53,6 +54,7 @@ class Outcome:
     fixes: Mapping[Diagnostic, Remedy] = field(default_factory=dict)
     fixed: int | None = None
     roots: Collection[str] | None = None
+    command: str = "validate"
 
     @property
     def statuses(self) -> Counter[str]:

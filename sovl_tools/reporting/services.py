@@ -181,7 +181,16 @@ def add_to_summary(outcome: Outcome) -> None:
     left = len(outcome.report.diagnostics) - len(rows)
     more = [f"\nand {left:,} more"] if left else []
     head = ["| place | rule | message |", "|---|---|---|"] if rows else []
-    lines = ["## sovl-tools validate", "", plain(outcome.summary), "", *head, *rows, *more, ""]
+    lines = [
+        f"## sovl-tools {outcome.command}",
+        "",
+        plain(outcome.summary),
+        "",
+        *head,
+        *rows,
+        *more,
+        "",
+    ]
     with suppress(OSError), open(path, "a", encoding="utf-8", errors="replace") as file:
         file.write("\n".join(lines))  # the findings are in the log as well
 
@@ -263,7 +272,7 @@ def junit(outcome: Outcome) -> str:
         )
         for (path, name), each in found.items()
     ]
-    return junit_document("sovl-tools validate", cases, outcome.duration)
+    return junit_document(f"sovl-tools {outcome.command}", cases, outcome.duration)
 
 
 def junit_document(name: str, cases: Sequence[Case], duration: float) -> str:
