@@ -15,6 +15,7 @@ from time import time
 from typing import Any, Final
 
 from sovl_tools.dispatch.telemetry import as_json
+from sovl_tools.loading.modules import code_digest
 from sovl_tools.model.call import CallEvent, ToolCall
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, parse_json
@@ -88,10 +89,10 @@ class EventLog:
 
 
 def version_of(tool: ToolDefinition) -> str:
-    """Return a hash of what a tool is: of its code, which a folder's module is named by, too."""
+    """Return a hash of what a tool is: its definition, and the modules in its folder."""
     said = [
-        getattr(tool.function, "__module__", None), tool.title, tool.description, tool.parameters,
-        tool.output_schema, tool.annotations, tool.execution, tool.tags, tool.examples,
+        code_digest(tool), tool.title, tool.description, tool.parameters, tool.output_schema,
+        tool.annotations, tool.execution, tool.tags, tool.examples,
     ]  # fmt: skip
     text = json.dumps(said, default=repr, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -288,3 +288,9 @@ def forget_folder(location: str) -> None:
 def sources_of(definition: ToolDefinition) -> Sources | None:
     """Return the files that the tool of a folder was made of; None for a tool in code."""
     return _SOURCES.get(definition)
+
+
+def code_digest(definition: ToolDefinition) -> str:
+    """Return a hash of the modules in a tool's folder; "" for a tool in code."""
+    sources = sources_of(definition)
+    return "" if sources is None else sources.snapshot.digest

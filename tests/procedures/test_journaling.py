@@ -22,6 +22,7 @@ from sovl_tools.procedures.errors import (
 )
 from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.run.environment import Event, StepEnded
+from tests.conftest import Write
 from tests.patience import PATIENCE
 from tests.procedures.workshop import (
     Flaky,
@@ -492,6 +493,19 @@ def test_a_tool_that_has_changed_is_told(journal: Journal) -> None:
     events: list[Event] = []
     resumed(manager_of(other), journal, on_event=events.append)
     assert story(events)[0] == "refuse says it has changed since the run began"
+
+
+def test_a_tool_whose_code_alone_has_changed_is_told(journal: Journal, write: Write) -> None:
+    code = "def echo(text: str) -> str:\n    {}\n"
+    registry = ToolRegistry.from_directory(
+        write("echo", code=code.format("raise ValueError")).parent
+    )
+    failed(ProcedureManager(registry), procedure(call("echo", text="a")), journal)
+    write("echo", code=code.format("return text"))
+    registry.reload()
+    events: list[Event] = []
+    resumed(ProcedureManager(registry), journal, on_event=events.append)
+    assert story(events)[0] == "echo says it has changed since the run began"
 
 
 def test_a_procedure_that_was_added_is_found_by_its_name(journal: Journal) -> None:

@@ -77,6 +77,19 @@ async def test_the_page_hears_of_changes_and_catches_up(page: Page) -> None:
         assert (await anext(events))["event"] == "reset"
 
 
+async def test_a_version_changes_with_the_code_and_results_have_theirs(page: Page) -> None:
+    (before,) = (await page.get("state"))["tools"]
+    assert (await page.call("greet", text="Ada"))[-1][1]["version"] == before["version"]
+    async with page.events() as events:
+        (page.tools / "greet" / "greet.py").write_text(GREET.replace("Hello", "Hi"))
+        change = await anext(events)
+    (row,) = change["data"]["tools"]
+    assert row["version"] != before["version"]
+    assert (await page.call("greet", text="Ada"))[-1][1]["version"] == row["version"]
+    versions = [each["version"] for each in (await page.get("history"))["calls"]]
+    assert versions == [row["version"], before["version"]]
+
+
 async def test_the_history_has_the_calls_of_all_clients(page: Page) -> None:
     await page.call("greet", text="Ada")
     await page.client.post("/tools/greet", json={"text": "Bob"})

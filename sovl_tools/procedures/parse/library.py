@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.jsontext import too_deep_at
+from sovl_tools.loading.modules import code_digest
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.caller import check_path
 from sovl_tools.model.catalog import Catalog
@@ -222,8 +223,7 @@ def fingerprints(linked: LinkedProcedures, catalog: Catalog) -> dict[str, str]:
 
     Tools are the called ones, and those with a called step handler.
 
-    The hash of a tool covers its definition and its code, which in a folder is given by the
-    name of its module.
+    The hash of a tool covers its definition, and the modules in its folder.
     """
     steps = [step for member in linked.members for step in member.every_step()]
     names = {step.fields["tool"] for step in steps if step.action == "tool"}
@@ -234,7 +234,7 @@ def fingerprints(linked: LinkedProcedures, catalog: Catalog) -> dict[str, str]:
     for name in sorted({*map(catalog.named, names)} & catalog.tools.keys()):
         tool = catalog.tools[name]
         said = json.dumps([tool.description, tool.parameters], default=repr, sort_keys=True)
-        prints[name] = _hash(f"{getattr(tool.function, '__module__', '')}\n{said}")
+        prints[name] = _hash(f"{code_digest(tool)}\n{said}")
     return prints | {f"{OTHER}{each.name}": _hash(each.text) for each in linked.members[1:]}
 
 
