@@ -1,4 +1,4 @@
-"""Measures the package's own shape, for ``docs/architecture.md``.
+"""Measures the shape of the package.
 
     scripts/shape            everything
     scripts/shape dispatch   one package or module, with the functions referenced once by name

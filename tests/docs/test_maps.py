@@ -30,8 +30,8 @@ def test_every_path_on_a_map_is_there(page: str) -> None:
     [
         ("docs/reference/module.md", f"It has {IMPORT_TIMEOUT:g} seconds"),
         ("docs/reference/configuration.md", f"in seconds: {IMPORT_TIMEOUT:g} unless"),
-        ("docs/how-to/procedures.md", f"{MAX_BYTES >> 20} MiB"),
-        ("docs/how-to/procedures.md", f"{MAX_VALUES:,} values"),
+        ("docs/reference/procedure.md", f"{MAX_BYTES >> 20} MiB"),
+        ("docs/reference/procedure.md", f"{MAX_VALUES:,} values"),
         ("docs/serving.md", f"more than {MOST_TOOLS} tools"),
         ("docs/how-to/agent.md", f"providers take {MOST_TOOLS} at most"),
         ("docs/serving.md", f"more than {MOST_TOKENS:,} tokens"),
