@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from sovl_tools import Policy, Tooler, ToolRegistry
+from sovl_tools import Policy, ToolRegistry
 from sovl_tools.configuration import load_configuration
 from sovl_tools.dev.app import DevApi
 from sovl_tools.dev.calls import telling_what_is_printed
@@ -452,9 +452,7 @@ async def test_the_page_comes_back_with_the_server(browser: Any, tmp_path: Path)
     def app() -> Any:
         registry = ToolRegistry.from_directory(tmp_path / "tools", pythonpath=False)
         settings = replace(load_configuration([str(tmp_path / "tools")], imports=False))
-        return DevApi(
-            registry, settings, lambda each: Tooler(registry, policy=Policy(), observers=[each])
-        ).app(TOKEN)
+        return DevApi(registry, settings, Policy()).app(TOKEN)
 
     with running(app()) as url:
         context = await browser.new_context()
