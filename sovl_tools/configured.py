@@ -19,6 +19,7 @@ def open_registry(
     names: Collection[str] | None = None,
     code: bool = True,
     entry_points: bool = True,
+    lazy: bool = False,
 ) -> ToolRegistry:
     """Return a registry of the project's tools, as the command line has it.
 
@@ -32,6 +33,7 @@ def open_registry(
         names: load only the tool folders of these names.
         code: False omits all tools that don't are from folders.
         entry_points: False omits installed distributions' tools.
+        lazy: import the modules of folders when they are needed, as ``from_directory`` does.
 
     Raises:
         ConfigurationError: the configuration can't be read or says something else than it may.
@@ -39,14 +41,18 @@ def open_registry(
     """
     registry = ToolRegistry()
     found = project_configuration(paths) if settings is None else settings
-    _open(registry, found, names)
+    _open(registry, found, names, lazy=lazy)
     if code:
         add_code(registry, found, entry_points=entry_points)
     return registry
 
 
 def _open(
-    registry: ToolRegistry, found: Configuration, names: Collection[str] | None = None
+    registry: ToolRegistry,
+    found: Configuration,
+    names: Collection[str] | None = None,
+    *,
+    lazy: bool = False,
 ) -> None:
     """Load the configured tool folders, or the ones of some names, into an empty registry."""
     registry._load_directories(  # noqa: SLF001 - it exists before it is loaded
@@ -56,6 +62,7 @@ def _open(
         exclude=found.exclude,
         import_timeout=found.import_timeout,
         locked=found.lock_file if found.locked else None,
+        lazy=lazy,
     )
 
 

@@ -21,8 +21,16 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sovl_tools.loading.catalog_builder import report_of
-from sovl_tools.loading.load import Load, load, log_change, log_load, log_sources
+from sovl_tools.loading.load import (
+    Load,
+    import_later,
+    load,
+    log_change,
+    log_load,
+    log_sources,
+)
 from sovl_tools.loading.lock import read_lock
+from sovl_tools.loading.sources import Contents
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.caller import (
     check_iterable,
@@ -32,7 +40,7 @@ from sovl_tools.model.caller import (
     check_text,
     check_type,
 )
-from sovl_tools.model.catalog import Catalog, CatalogChange, LoadReport
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.context import Export, Watch
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
@@ -85,7 +93,7 @@ class ToolRegistry(Searchable):
         self._exporter: Any = None
 
     @classmethod
-    def from_directory(
+    def from_directory(  # noqa: PLR0913 - independent options
         cls,
         *paths: str | os.PathLike[str],
         names: Collection[str] | None = None,
@@ -93,6 +101,7 @@ class ToolRegistry(Searchable):
         import_timeout: float = IMPORT_TIMEOUT,
         locked: str | os.PathLike[str] | None = None,
         pythonpath: bool = True,
+        lazy: bool = False,
     ) -> Self:
         """Return a registry of the tool folders in the directories.
 
@@ -111,6 +120,10 @@ class ToolRegistry(Searchable):
             pythonpath: let tools import the packages of the project around the current directory,
                 as the command line does: its directories are added to the end of ``sys.path``.
 
+            lazy: import a module when its tool is first called, or its function first read. Until
+                then the tool is made of its manifest and of what the module's text says; where
+                that doesn't say enough, as of a decorated function, the module is imported now.
+
         Raises:
             LockError: the lock file is missing or damaged.
         """
@@ -120,11 +133,16 @@ class ToolRegistry(Searchable):
             add_project()
         registry = cls()
         registry._load_directories(
-            paths, names=names, exclude=exclude, import_timeout=import_timeout, locked=locked
+            paths,
+            names=names,
+            exclude=exclude,
+            import_timeout=import_timeout,
+            locked=locked,
+            lazy=lazy,
         )
         return registry
 
-    def _load_directories(
+    def _load_directories(  # noqa: PLR0913 - as above
         self,
         paths: Sequence[str | os.PathLike[str]],
         *,
@@ -132,6 +150,7 @@ class ToolRegistry(Searchable):
         exclude: Sequence[str],
         import_timeout: float,
         locked: str | os.PathLike[str] | None,
+        lazy: bool = False,
     ) -> None:
         """Load the tool folders of an empty registry; see ``from_directory``."""
         folders = [check_path("paths", path) for path in paths]
@@ -139,12 +158,27 @@ class ToolRegistry(Searchable):
         patterns = check_names("exclude", exclude, "patterns")
         check_seconds("import_timeout", import_timeout)
         lock = None if locked is None else read_lock(check_path("locked", locked))
-        settings = Settings(limit=import_timeout, locked=lock)
+        settings = Settings(limit=import_timeout, locked=lock, defer=self._defer if lazy else None)
         self._load = load(folders, names=wanted, exclude=patterns, settings=settings)
         self._catalog = self._load.catalog
         self._source_diagnostics = self._load.collected.diagnostics
         log_load(self._catalog)
         log_sources(self._source_diagnostics)
+
+    def _defer(self, contents: Contents, settings: Settings) -> Callable[[], ToolDefinition] | None:
+        """Return what imports a folder's module later; None for a tool that is in use, or broken.
+
+        A new version of these is imported now: it is announced whether it works, and if it doesn't
+        the last good version serves.
+        """
+        tool, name = self._catalog.tools.get(contents.folder.name), contents.folder.name
+        if name in self._catalog.unavailable or (tool is not None and tool.deferred is None):
+            return None
+        return partial(import_later, contents, settings, self._fail)
+
+    def _fail(self, candidate: Candidate, contents: Contents) -> None:
+        """Enter the result of a deferred import that has failed."""
+        self._get_reloader().fail(candidate, contents)
 
     @property
     def catalog(self) -> Catalog:

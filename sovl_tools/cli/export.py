@@ -88,7 +88,7 @@ def export(
             Target.of(f"{format_}-strict")
         except ValueError as error:  # the format has no strict form
             raise click.BadParameter(str(error), param_hint="--strict") from error
-    registry = all_tools(tools)
+    registry = all_tools(tools, lazy=True)
     if tokens:
         is_given = ctx.get_parameter_source("format_") is click.core.ParameterSource.COMMANDLINE
         targets = (f"{format_}-strict" if strict else format_,) if is_given else _USUAL

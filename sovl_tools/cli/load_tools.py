@@ -31,7 +31,7 @@ from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.search.lookup import expression_in
 
 
-def all_tools(tools: ToolOptions) -> ToolRegistry:
+def all_tools(tools: ToolOptions, *, lazy: bool = False) -> ToolRegistry:
     """Load all tools, and return the tools that the options select.
 
     Note the number of rejected tools on the error output.
@@ -41,7 +41,7 @@ def all_tools(tools: ToolOptions) -> ToolRegistry:
     """
     found = tools.settings()
     criteria = _criteria(tools.view, found)
-    registry = open_registry(settings=found, code=False)
+    registry = open_registry(settings=found, code=False, lazy=lazy)
     refuse_unlisted(registry.report.diagnostics)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
     _add_code(registry, found, tools)
@@ -86,7 +86,7 @@ def _add_code(registry: ToolRegistry, found: Configuration, tools: ToolOptions) 
             note(str(each))
 
 
-def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
+def one_tool(tools: ToolOptions, name: str, *, lazy: bool = False) -> ToolRegistry:
     """Load only the tool of that name if a sound folder has it; otherwise the tools in code, too.
 
     Raises:
@@ -95,7 +95,7 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
     found = tools.settings()
     there = filter(os.path.exists, found.paths)
     collected = collect(there, exclude=found.exclude)
-    registry = open_registry(settings=found, names={name}, code=False)
+    registry = open_registry(settings=found, names={name}, code=False, lazy=lazy)
     if name not in registry:
         _add_code(registry, found, tools)
         catalog = registry.catalog

@@ -68,7 +68,7 @@ def search(
     descriptions. Each line says which words were found, and where. Similar meanings need the extra
     semantic: pip install 'sovl-tools[semantic]'.
     """
-    registry = all_tools(tools)
+    registry = all_tools(tools, lazy=True)
     found = registry.search(" ".join(query), limit=limit, least=least)
     if format_ == "json":
         show_json([each._asdict() for each in found], indent=2)
@@ -98,7 +98,7 @@ def match(
     punctuation. A score is the share of the words that the phrase covers; START and END count
     characters from 0. The slots of a phrase, such as "weather in {city}", take arguments.
     """
-    found = all_tools(tools).match(" ".join(words))[:limit]
+    found = all_tools(tools, lazy=True).match(" ".join(words))[:limit]
     if format_ == "json":
         show_json([each._asdict() for each in found], indent=2)
     else:

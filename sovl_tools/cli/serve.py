@@ -190,7 +190,7 @@ class Offer(NamedTuple):
 
     def registry(self) -> ToolRegistry:
         """Load the tools and procedures."""
-        registry = all_tools(self.tools)
+        registry = all_tools(self.tools, lazy=True)
         for each in self.procedures:
             registry.load_procedures(each)
         return registry

@@ -58,7 +58,7 @@ def list_tools(
 
     Only the names of those are known, so all options but --name omit them.
     """
-    registry = all_tools(tools)
+    registry = all_tools(tools, lazy=True)
     found, catalog = registry.list_tools(), registry.catalog
     statuses = {each.name: each.status for each in catalog.candidates}
     lost = [
@@ -138,7 +138,7 @@ def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> 
     if format_ == "mermaid" or is_file:
         ctx.exit(_show_procedure(name, format_))
     try:
-        tool = one_tool(tools, name)[name].resolve()
+        tool = one_tool(tools, name, lazy=True)[name].resolve()
     except ToolNotFoundError as error:
         show_text(plain(str(error)), err=True)
         ctx.exit(FINDINGS)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from typing import Any
 
 from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.asking import OnThread
 from sovl_tools.dispatch.call import emit, end_call, failure_of_call, make_call
-from sovl_tools.dispatch.prepared import Engine, UnpreparedTool
+from sovl_tools.dispatch.prepared import DynamicTool, Engine, PreparedTool, UnpreparedTool
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
 from sovl_tools.model.call import MODES
 from sovl_tools.model.caller import (
@@ -20,8 +21,9 @@ from sovl_tools.model.caller import (
 )
 from sovl_tools.model.client_requests import REQUESTS, HostRequest
 from sovl_tools.model.context import ToolLookup
-from sovl_tools.model.errors import TimeLimitError
+from sovl_tools.model.errors import TimeLimitError, UnavailableError
 from sovl_tools.model.host import Host
+from sovl_tools.model.policy import Coerce
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.model.suggestion import one_of
 
@@ -115,7 +117,7 @@ class Caller:
         the loop never blocks, unless its ``execution.mode`` is ``"inline"``. With ``"process"``
         either runs in a worker process.
         """
-        tool = self._engine.tool(name, options.get("coerce"), self._view)
+        tool = await self._tool(name, options)
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
         limit = tool.limit if timeout is None else tool.limit_of(timeout)
@@ -123,6 +125,19 @@ class Caller:
         if tool.is_scoped_async or limit is not None or options or is_former or self._parent:
             scope = self.scope(tool, limit, options, name=name)
         return await async_call()(tool, arguments, scope, limit)
+
+    async def _tool(
+        self, name: str, options: Mapping[str, Any]
+    ) -> PreparedTool | DynamicTool | Failure:
+        """Return ``Engine.tool``; a deferred module is imported on a thread, not on the loop."""
+        coerce: Coerce | None = options.get("coerce")
+        deferred = self._engine.deferred(name, coerce, self._view)
+        if deferred is not None:
+            from sovl_tools.dispatch.async_runner import await_thread  # noqa: PLC0415 - as above
+
+            with suppress(UnavailableError):  # which preparing the tool tells
+                await await_thread(deferred.tool)
+        return self._engine.tool(name, coerce, self._view)
 
     def scope(
         self,

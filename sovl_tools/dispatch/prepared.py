@@ -35,7 +35,7 @@ from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
 from sovl_tools.model.caller import check_seconds
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.context import Listener, State, ToolCaller, ToolContext, ToolLookup
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.definition import Deferred, ToolDefinition
 from sovl_tools.model.errors import (
     ResolutionError,
     RunCancelledError,
@@ -368,6 +368,16 @@ class Engine:
         prepared = self._prepare(name, catalog)
         # of two threads that prepared it at once both use the same one: it has the limiter
         return prepared if isinstance(prepared, Failure) else tools.setdefault(name, prepared)
+
+    def deferred(
+        self, name: Any, coerce: Coerce | None = None, view: ToolLookup | None = None
+    ) -> Deferred | None:
+        """Return the module that must be imported before the tool of that name can be called."""
+        tools = self._tools
+        if not isinstance(name, str) or (name in tools and tools.catalog is self.registry.catalog):
+            return None
+        tool = self.registry.catalog.tools.get(self.meant(name, coerce, view))
+        return None if tool is None else tool.deferred
 
     def _prepare(self, name: object, catalog: Catalog) -> PreparedTool | DynamicTool | Failure:
         if isinstance(name, str) and name in catalog.tools:

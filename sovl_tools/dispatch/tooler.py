@@ -271,7 +271,7 @@ class Tooler(Caller):
         check_options(options)
 
         async def begin(sink: Sink) -> ToolResult:
-            tool = self._engine.tool(name, options.get("coerce"), self._view)
+            tool = await self._tool(name, options)
             if isinstance(tool, Failure):
                 return await self.call(name, arguments, **options)
             limit = options.get("timeout") or tool.limit

@@ -79,15 +79,20 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
     if excess is not None:
         raise StrictError(ROOT, f"it has {excess}")
     losses = found.losses
-    if "additionalProperties" not in parameters:
-        code = getattr(underlying(tool.function), "__code__", None)
-        if isinstance(code, CodeType) and code.co_flags & CO_VARKEYWORDS:
-            message = "the function takes other arguments too, which can't be given"
-            losses += (Loss("rewritten", ROOT, message),)
+    if "additionalProperties" not in parameters and _takes_any_keyword(tool):
+        message = "the function takes other arguments too, which can't be given"
+        losses += (Loss("rewritten", ROOT, message),)
     losses += refused_names(parameters, found.schema, found.names, form.provider)
     undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
     definition = form.define(tool, found.schema, is_strict=True)
     return Shape(tool, definition, losses, undo, is_strict=True)
+
+
+def _takes_any_keyword(tool: ToolDefinition) -> bool:
+    if tool.deferred is not None:
+        return tool.deferred.takes_any_keyword
+    code = getattr(underlying(tool.function), "__code__", None)
+    return isinstance(code, CodeType) and bool(code.co_flags & CO_VARKEYWORDS)
 
 
 def not_strict(shape: Shape, why: StrictError) -> Shape:

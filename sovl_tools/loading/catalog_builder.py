@@ -262,9 +262,13 @@ def content_of(definition: ToolDefinition | None) -> tuple[Any, ...]:
     """Return a definition's content for comparison; 1, 1.0 and true differ."""
     if definition is None:
         return ()
-    fields = dict(vars(definition))
-    handlers = fields.pop("step_handlers")
-    code = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
+    # reading the function would import a deferred module
+    hidden = ("function", "step_handlers", "_deferred")
+    fields = {key: each for key, each in vars(definition).items() if key not in hidden}
+    handlers = definition.step_handlers
+    if definition.deferred is not None:
+        return repr(fields), sorted(handlers), definition.deferred.code
+    code = definition.function, *(handlers[action] for action in sorted(handlers))
     return repr(fields), sorted(handlers), [function_ids(each) for each in code]
 
 

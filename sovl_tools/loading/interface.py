@@ -22,11 +22,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.signature.inference import Inference, implied
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
-from sovl_tools.signature.syntax_tree import (
-    from_expression,
-    from_name,
-    literal,
-)
+from sovl_tools.signature.syntax_tree import from_expression, from_name, literal
 
 
 class Interface(NamedTuple):
@@ -173,6 +169,35 @@ def parse_module(source: bytes, name: str) -> Interface:
         handlers=_handlers(found),
         registration=from_name(REGISTER, found) if REGISTER in found.names else None,
     )
+
+
+def undecided(source: bytes, name: str) -> str:
+    """Return why only an import shows the tool of a module; "" if its text tells everything.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: the source isn't Python.
+    """
+    found = bindings(source)
+    function, signature = found.names.get(name), from_name(name, found)
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return f"{name} isn't a function that is defined in the module"
+    if signature is not None and not signature.is_certain:
+        return f"{name} is decorated"
+    # a condition can bind it, or a function by ``global``
+    if found.is_open or name in found.unsettled or function not in found.tree.body:
+        return f"{name} may be bound to another object"
+    if REGISTER in found.names:
+        return f"{REGISTER} decides on step handlers"
+    for each in (PHRASES, HANDLERS):
+        node = found.names.get(each)
+        parts = node.keys if each == HANDLERS and isinstance(node, ast.Dict) else [node]
+        if UNKNOWN in map(literal, parts) or (node is not None and _uses(each, found.tree) > 1):
+            return f"{each} is computed"
+    return ""
+
+
+def _uses(name: str, tree: ast.Module) -> int:
+    return sum(isinstance(each, ast.Name) and each.id == name for each in ast.walk(tree))
 
 
 def _literal(name: str, found: Bindings) -> Any:

@@ -17,9 +17,9 @@ from sovl_tools.loading.pipeline import load_contents, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.sources import Collected, Contents, collect, read_folder
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
-from sovl_tools.model.definition import StepHandler
+from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, ask
-from sovl_tools.model.errors import TimeLimitError
+from sovl_tools.model.errors import TimeLimitError, UnavailableError
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.text import plain
 from sovl_tools.threads import Job, is_from_user
@@ -51,6 +51,21 @@ def load_folders(
         loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
         candidates += loader.outcome()
     return candidates
+
+
+def import_later(
+    contents: Contents, settings: Settings, on_failure: Callable[[Candidate, Contents], object]
+) -> ToolDefinition:
+    """Import a folder's module whose tool was made of its text, and bind and check it as always.
+
+    Raises:
+        UnavailableError: that fails; ``on_failure`` has been called with the candidate.
+    """
+    (candidate,) = load_folders([contents], settings._replace(defer=None))
+    if candidate.definition is None:
+        on_failure(candidate, contents)
+        raise UnavailableError(candidate.name, "; ".join(candidate.reasons))
+    return candidate.definition
 
 
 class _Loader:

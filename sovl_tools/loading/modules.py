@@ -25,6 +25,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
@@ -36,6 +37,10 @@ from weakref import WeakKeyDictionary, finalize
 from sovl_tools.loading.importer import TOOL_ROOT, PrivatePackage, install
 from sovl_tools.loading.sources import SharedFiles, Snapshot, framed
 from sovl_tools.model.definition import ToolDefinition
+
+_LOGGER = logging.getLogger("sovl_tools")
+SLOW = 0.1
+"""How many seconds an import takes that is reported."""
 
 
 class Sources(NamedTuple):
@@ -91,6 +96,7 @@ class Generation(_Package):
     Attributes:
         snapshot: the folder's Python files.
         directory: its shared modules.
+        seconds: how long the import of the tool's module took.
     """
 
     def __init__(self, snapshot: Snapshot, directory: Directory, package: str) -> None:
@@ -100,6 +106,7 @@ class Generation(_Package):
         self.directory = directory
         self.keeps_compiled &= snapshot.locked is None
         self._name = f"{package}.{folder.name}"
+        self.seconds = 0.0
         self._importing = threading.RLock()
         self._module: ModuleType | None = None
 
@@ -124,11 +131,16 @@ class Generation(_Package):
         module.__package__ = self.package
         module.__spec__ = spec
         sys.modules[self._name] = module
+        started = time.perf_counter()
         try:
             self._exec(module, file, self.snapshot.main)
         except BaseException:
             self.drop_modules()
             raise
+        self.seconds = time.perf_counter() - started
+        if self.seconds >= SLOW:
+            name = self.snapshot.folder.name
+            _LOGGER.info("importing the module of tool %s took %.2f s", name, self.seconds)
         return module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -142,7 +154,7 @@ class Generation(_Package):
         """Keep the modules and the sources for as long as the definition lives."""
         with _LOCK:
             self.users += 1
-        _SOURCES[definition] = sources
+        remember(definition, sources)
         # called by the garbage collector, on any thread
         finalize(definition, self.release).atexit = False
 
@@ -283,6 +295,17 @@ def forget_folder(location: str) -> None:
         latest = _LATEST.pop(location, None)
         if latest is not None:
             latest.release()
+
+
+def import_seconds(location: str) -> float:
+    """Return how long the module of a folder took when it was last imported; 0.0 if it wasn't."""
+    latest = _LATEST.get(location)
+    return 0.0 if latest is None else latest.seconds
+
+
+def remember(definition: ToolDefinition, sources: Sources) -> None:
+    """Note the files that a tool is made of."""
+    _SOURCES[definition] = sources
 
 
 def sources_of(definition: ToolDefinition) -> Sources | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,11 +14,17 @@ from typing import Any
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.loading.import_errors import import_verdicts
-from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
+from sovl_tools.loading.interface import (
+    Interface,
+    inspect_module,
+    parse_module,
+    sibling_imports,
+    undecided,
+)
 from sovl_tools.loading.leaks import ImportState
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.lock import lock_verdicts
-from sovl_tools.loading.modules import Sources, use
+from sovl_tools.loading.modules import Sources, remember, use
 from sovl_tools.loading.requirements import unmet, unmet_by_platform
 from sovl_tools.loading.rules import agreement, description, drift, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
@@ -30,7 +36,13 @@ from sovl_tools.loading.rules.module import ImportFailure
 from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
 from sovl_tools.loading.sources import Contents, Snapshot, listed, read_folder
 from sovl_tools.model.catalog import Candidate, Status
-from sovl_tools.model.definition import StepHandler, ToolDefinition, deprecation
+from sovl_tools.model.definition import (
+    Deferred,
+    DeferredHandler,
+    StepHandler,
+    ToolDefinition,
+    deprecation,
+)
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     Verdict,
@@ -86,6 +98,14 @@ class CheckedFolder:
         return replace(self, verdicts=(*self.verdicts, *verdicts))
 
     @cached_property
+    def why_imported(self) -> str:
+        """Why only an import shows the tool; "" if the module's text tells it, or can't be read."""
+        try:
+            return undecided(self.source or b"", self.folder.name)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return "its text isn't Python"
+
+    @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The load's findings, and all warnings; they are found when this is first read."""
         locator = Locator(self.folder, self.manifest.text, self.source)
@@ -123,19 +143,19 @@ def load_contents(
         if reading.manifest is None:
             return rejected(folder, verdicts)
         checked = check_manifest(folder, reading.manifest, verdicts)
-        return _load(checked, contents.snapshot, settings, existing)
+        return _load(checked, contents, settings, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: a failing tool doesn't affect others
         return rejected(folder, [internal_verdict(error)])
 
 
 def _load(
     checked: CheckedFolder,
-    snapshot: Snapshot | Unreadable,
+    contents: Contents,
     settings: Settings,
     existing: Mapping[str, StepHandler],
 ) -> Candidate:
     """Take a folder whose manifest has been checked through the rest: import, or parse."""
-    folder, document = checked.folder, checked.manifest.document
+    folder, document, snapshot = checked.folder, checked.manifest.document, contents.snapshot
     if settings.locked is not None and isinstance(snapshot, Snapshot):
         # of the very bytes that run, not of the current files
         manifest = checked.manifest._replace(document=checked.case.document)
@@ -152,6 +172,11 @@ def _load(
     missing = unmet(document) + unmet_by_platform(document)
     if missing or not settings.imports:
         return _parse(checked, missing)
+    import_later = settings.defer and settings.defer(contents, settings)
+    if import_later is not None:
+        deferred = _defer(checked, snapshot, import_later, (contents.digest, folder.revision))
+        if deferred is not None:
+            return deferred
     return _import(checked, snapshot, existing)
 
 
@@ -286,6 +311,30 @@ def _parse(checked: CheckedFolder, missing: tuple[str, ...]) -> Candidate:
     checked, interface = _parsed(checked)
     status: Status = "unavailable" if missing else "loaded"
     return _candidate(checked, status, interface=interface, reasons=missing)
+
+
+def _defer(
+    checked: CheckedFolder,
+    snapshot: Snapshot,
+    import_later: Callable[[], ToolDefinition],
+    code: object,
+) -> Candidate | None:
+    """Make the tool of its module's text; None if that doesn't tell all, or has errors."""
+    if checked.why_imported:
+        return None
+    manifest = checked.manifest
+    checked, interface = _parsed(checked)
+    if checked.has_errors or interface.signature is None:
+        return None
+    takes_any = interface.signature.takes_any_keyword
+    deferred = Deferred(import_later, code, takes_any_keyword=takes_any)
+    handlers: dict[str, StepHandler] = {
+        action: DeferredHandler(deferred, action) for action in interface.actions
+    }
+    interface = interface._replace(function=deferred, step_handlers=handlers)
+    definition = bind(manifest, interface, source=checked.folder.path)
+    remember(definition, Sources(manifest.text, snapshot))
+    return _candidate(checked, "loaded", interface=interface, definition=definition)
 
 
 def _parsed(checked: CheckedFolder) -> tuple[CheckedFolder, Interface]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -14,6 +15,7 @@ from sovl_tools.model.former_names import check_arguments, refuse_attribute
 StepHandler: TypeAlias = Callable[[Mapping[str, Any], Any], Any]
 """``handler(step, context)``, sync or async; its return value is the step's result."""
 
+_DEFERRED = "_deferred"
 _RESOLVED = "sovl_tools.schema.dynamic:resolved"
 _PARAMETERS = "sovl_tools.schema.parameters:parameter_definitions"
 """Functions that read schemas, in the layer above."""
@@ -72,6 +74,53 @@ def _property(parameter: ToolParameterDefinition) -> dict[str, JSON]:
     if parameter.has_default or parameter.default_value is not None:
         schema["default"] = parameter.default_value
     return schema
+
+
+class Deferred:
+    """The function of a tool whose module is imported when the function is first needed.
+
+    Args:
+        load: imports the module, and returns the tool that it makes.
+        code: a value that is equal for the same code.
+        takes_any_keyword: whether the function has ``**kwargs``.
+    """
+
+    def __init__(
+        self, load: Callable[[], ToolDefinition], code: object, *, takes_any_keyword: bool
+    ) -> None:
+        self.code = code
+        self.takes_any_keyword = takes_any_keyword
+        self._load = load
+        self._tool: ToolDefinition | None = None
+        self._lock = threading.Lock()
+
+    def tool(self) -> ToolDefinition:
+        """Import the module if that hasn't been done, and return the tool that it makes.
+
+        Raises:
+            UnavailableError: it can't be imported, or differs from what its text says.
+        """
+        with self._lock:
+            if self._tool is None:
+                tool = self._tool = self._load()
+                # what it was loaded from isn't needed anymore
+                self._load = lambda: tool
+            return self._tool
+
+
+class DeferredHandler(NamedTuple):
+    """A step handler of a module that is imported when the handler is first needed."""
+
+    module: Deferred
+    action: str
+
+    def imported(self) -> StepHandler:
+        """Import the module and return the handler; raises as ``Deferred.tool`` does."""
+        return self.module.tool().step_handlers[self.action]
+
+    def __call__(self, step: Mapping[str, Any], context: Any, /) -> Any:
+        """Call the handler."""
+        return self.imported()(step, context)
 
 
 def _entered(address: str) -> Any:
@@ -145,8 +194,12 @@ class ToolDefinition:
     if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
 
         def __getattr__(self, name: str) -> Any:
-            """Return the name that an attribute of another framework has here."""
-            refuse_attribute("ToolDefinition", name)
+            """Return the function of a deferred module, or the name of another framework's name."""
+            if name != "function" or _DEFERRED not in vars(self):
+                refuse_attribute("ToolDefinition", name)
+            made = vars(self)[_DEFERRED].tool()
+            vars(self).update(function=made.function, step_handlers=made.step_handlers)
+            return made.function
 
     def __post_init__(self) -> None:
         """Make the schema of parameters that are given one by one."""
@@ -156,6 +209,15 @@ class ToolDefinition:
             object.__setattr__(self, "parameters", schema_of(given))
             types = {each.name: each.param_type for each in given}
             object.__setattr__(self, "types", {**types, **self.types})
+        function: Any = self.function
+        if isinstance(function, Deferred):
+            vars(self)[_DEFERRED] = vars(self).pop("function")
+
+    @property
+    def deferred(self) -> Deferred | None:
+        """What imports the tool's module when ``function`` is first read; None once it has."""
+        found: Deferred | None = vars(self).get(_DEFERRED)
+        return None if "function" in vars(self) else found
 
     def current_instructions(self) -> str | None:
         """Return the tool's text for a system prompt; an ``AITool`` computes it each time."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from keyword import iskeyword
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
 from sovl_tools.model.document import JSON
@@ -149,11 +149,14 @@ class Settings(NamedTuple):
         imports: False parses the modules instead of importing them.
         limit: the limit for importing one module, in seconds.
         locked: the content of a lock file; only its tools are loaded. None if there isn't one.
+        defer: given the contents of a folder and these settings, returns a function that imports
+            its module later, or None if it must be imported now. None imports all now.
     """
 
     imports: bool = True
     limit: float = IMPORT_TIMEOUT
     locked: Lock | None = None
+    defer: Callable[[Any, Settings], Callable[[], Any] | None] | None = None
 
 
 def name_problem(name: str) -> str | None:

@@ -13,7 +13,8 @@ from sovl_tools.authoring.decorator import definitions_in
 from sovl_tools.loading.catalog_builder import is_same_tool
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
-from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.loading.sources import Contents
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
@@ -25,6 +26,12 @@ Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], Non
 """Takes a new catalog, the problems of the sources, and the change."""
 Tell: TypeAlias = Callable[[CatalogChange], None]
 """Tells subscribers of a change; called without the lock of the state."""
+
+
+def is_deferred(candidate: Candidate, code: object) -> bool:
+    """Return whether a candidate has a deferred module with some code."""
+    tool = candidate.definition
+    return tool is not None and tool.deferred is not None and tool.deferred.code == code
 
 
 class Reloader:
@@ -113,6 +120,29 @@ class Reloader:
             change = self._combine(self._state._replace(registrations=registrations), started)
         self._tell(change)
         return registrations is not before
+
+    def fail(self, candidate: Candidate, contents: Contents) -> None:
+        """Let a rejected candidate replace a tool whose deferred module could not be imported.
+
+        Unless another version of the folder has been loaded meanwhile.
+        """
+        started, place = perf_counter(), candidate.location
+        code = contents.digest, contents.folder.revision
+        with self._lock:
+            state, known = self._state, self._state.folders.get(candidate.location)
+            if known is None:
+                return
+            if is_deferred(known.candidate, code):
+                known = known._replace(candidate=candidate)
+            elif known.candidate.previous and is_deferred(known.candidate.previous, code):
+                known = known._replace(candidate=known.candidate._replace(previous=None))
+            else:
+                return
+            # without its candidate before, which isn't a last good version
+            before = {key: each for key, each in state.candidates.items() if key != place}
+            folders = {**state.folders, place: known}
+            change = self._combine(state._replace(folders=folders, candidates=before), started)
+        self._tell(change)
 
     def look(self, origin: Origin) -> CatalogChange:
         """Add the tools of an origin, now and at every reload."""

@@ -18,6 +18,7 @@ from sovl_tools.dispatch.steps import author_step, convert_result, is_async
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.context import ToolCaller, ToolLookup
+from sovl_tools.model.definition import DeferredHandler, StepHandler
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import EvaluationError, InputError, StepError
@@ -217,16 +218,20 @@ async def _run_step_handler(
 
     run_id = "" if run.log is None else run.log.run_id
     context = StepContext(variables, variables["inputs"], run.tooler, run.registry, run_id, log)
-    handle = partial(handler, {"action": step.action, **fields})
-    work = _call_handler(step.action, handle, context, catalog)
+    given = {"action": step.action, **fields}
+    work = _call_handler(handler, given, context, catalog)
     return await within(step.timeout, work, f"action {step.action!r}")
 
 
 async def _call_handler(
-    action: str, handle: partial[Any], context: StepContext, catalog: Catalog
+    handler: StepHandler, given: Mapping[str, Any], context: StepContext, catalog: Catalog
 ) -> JSON:
     """Run a handler, in a thread unless it is async, and return its value as JSON."""
+    action = given["action"]
     try:
+        if isinstance(handler, DeferredHandler):
+            handler = await await_thread(handler.imported)
+        handle = partial(handler, given)
         step, call = author_step(handle), CallScope()
         if step.awaited is not None and is_async(handle.func):
             value = await step.awaited(context, None, await_thread)
