@@ -39,6 +39,8 @@ class Interface(NamedTuple):
         removals: actions of others that it took away.
         function: the value of the tool's name, if the module was imported.
         step_handlers: by action, including ``register_step_handlers``'s, likewise.
+        undecided: why only an import shows the tool; "" if the module was imported, or its text
+            tells everything.
     """
 
     signature: Signature | None = None
@@ -50,6 +52,7 @@ class Interface(NamedTuple):
     removals: tuple[str, ...] = ()
     function: Any = None
     step_handlers: Mapping[str, StepHandler] = MappingProxyType({})
+    undecided: str = ""
 
     @property
     def has_phrases(self) -> bool:
@@ -158,8 +161,9 @@ def parse_module(source: bytes, name: str) -> Interface:
         SyntaxError, ValueError, RecursionError, MemoryError: the source isn't Python.
     """
     found = bindings(source)
+    signature = from_name(name, found)
     return Interface(
-        signature=from_name(name, found),
+        signature=signature,
         names=tuple(
             key
             for key, node in found.names.items()
@@ -168,17 +172,13 @@ def parse_module(source: bytes, name: str) -> Interface:
         phrases=_literal(PHRASES, found),
         handlers=_handlers(found),
         registration=from_name(REGISTER, found) if REGISTER in found.names else None,
+        undecided=_undecided(name, signature, found),
     )
 
 
-def undecided(source: bytes, name: str) -> str:
-    """Return why only an import shows the tool of a module; "" if its text tells everything.
-
-    Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: the source isn't Python.
-    """
-    found = bindings(source)
-    function, signature = found.names.get(name), from_name(name, found)
+def _undecided(name: str, signature: Signature | None, found: Bindings) -> str:
+    """Return why only an import shows the tool of a module; "" if its text tells everything."""
+    function = found.names.get(name)
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         return f"{name} isn't a function that is defined in the module"
     if signature is not None and not signature.is_certain:
@@ -193,7 +193,11 @@ def undecided(source: bytes, name: str) -> str:
         parts = node.keys if each == HANDLERS and isinstance(node, ast.Dict) else [node]
         if UNKNOWN in map(literal, parts) or (node is not None and _uses(each, found.tree) > 1):
             return f"{each} is computed"
-    return ""
+    # it will fail, and say how
+    statements = _unguarded(found.tree.body)
+    imports = (each for each in statements if isinstance(each, ast.Import | ast.ImportFrom))
+    lost = [each for node in imports for each in _libraries(node) if not is_importable(each)]
+    return f"it imports {lost[0]}, which isn't installed" if lost else ""
 
 
 def _uses(name: str, tree: ast.Module) -> int:

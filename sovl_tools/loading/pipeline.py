@@ -19,7 +19,6 @@ from sovl_tools.loading.interface import (
     inspect_module,
     parse_module,
     sibling_imports,
-    undecided,
 )
 from sovl_tools.loading.leaks import ImportState
 from sovl_tools.loading.location import Locator
@@ -101,9 +100,9 @@ class CheckedFolder:
     def why_imported(self) -> str:
         """Why only an import shows the tool; "" if the module's text tells it, or can't be read."""
         try:
-            return undecided(self.source or b"", self.folder.name)
+            return parse_module(self.source or b"", self.folder.name).undecided
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return "its text isn't Python"
+            return ""
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -320,11 +319,9 @@ def _defer(
     code: object,
 ) -> Candidate | None:
     """Make the tool of its module's text; None if that doesn't tell all, or has errors."""
-    if checked.why_imported:
-        return None
     manifest = checked.manifest
     checked, interface = _parsed(checked)
-    if checked.has_errors or interface.signature is None:
+    if checked.has_errors or interface.undecided or interface.signature is None:
         return None
     takes_any = interface.signature.takes_any_keyword
     deferred = Deferred(import_later, code, takes_any_keyword=takes_any)

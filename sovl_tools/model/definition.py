@@ -108,7 +108,8 @@ class Deferred:
             return self._tool
 
 
-class DeferredHandler(NamedTuple):
+@dataclass(frozen=True)
+class DeferredHandler:
     """A step handler of a module that is imported when the handler is first needed."""
 
     module: Deferred

@@ -74,7 +74,8 @@ def from_node(node: ast.expr, lookup: Lookup) -> Annotation:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return from_text(node.value, lookup)
     value = evaluate(node, lookup)
-    return from_object(value, lookup)._replace(source=ast.unparse(node), value=value)
+    source = node.id if isinstance(node, ast.Name) else ast.unparse(node)
+    return from_object(value, lookup)._replace(source=source, value=value)
 
 
 def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
