@@ -20,7 +20,7 @@ from importlib import import_module
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from sovl_tools.loading.catalog_builder import report_of
+from sovl_tools.loading.catalog_builder import errors_in, report_of
 from sovl_tools.loading.load import (
     Load,
     import_later,
@@ -193,6 +193,11 @@ class ToolRegistry(Searchable):
         if cached is None or cached[0] is not catalog or cached[1] is not found:
             cached = self._report = catalog, found, report_of(catalog, found)
         return cached[2]
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """``report.errors``, without looking for warnings."""
+        return errors_in(self.catalog, self._source_diagnostics)
 
     def __getitem__(self, name: str) -> ToolDefinition:
         """Return the tool of that name or alias.

@@ -42,8 +42,8 @@ def all_tools(tools: ToolOptions, *, lazy: bool = False) -> ToolRegistry:
     found = tools.settings()
     criteria = _criteria(tools.view, found)
     registry = open_registry(settings=found, code=False, lazy=lazy)
-    refuse_unlisted(registry.report.diagnostics)
-    rejected = [each for each in registry.report.folders if each.status == "rejected"]
+    refuse_unlisted(registry.errors)
+    rejected = [each for each in registry.catalog.candidates if each.status == "rejected"]
     _add_code(registry, found, tools)
     if not found.plugins and not registry.catalog.candidates:
         # with no tool anywhere, a missing ./tools is misuse
@@ -79,9 +79,9 @@ def _criteria(view: ViewOptions, found: Configuration) -> list[Mapping[str, Any]
 
 def _add_code(registry: ToolRegistry, found: Configuration, tools: ToolOptions) -> None:
     """Add the tools in code, and note the errors in them."""
-    before = registry.report.errors
+    before = registry.errors
     add_code(registry, found, entry_points=tools.entry_points)
-    for each in registry.report.errors:
+    for each in registry.errors:
         if each not in before:
             note(str(each))
 

@@ -237,6 +237,13 @@ def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport
     return LoadReport(catalog.candidates, in_order([*between, *_found(catalog.candidates)]))
 
 
+def errors_in(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the errors that the report of a load would have; only broken tools have some."""
+    broken = (each for each in catalog.candidates if each.status == "rejected")
+    found = (*diagnostics, *catalog.diagnostics, *_found(broken))
+    return in_order(each for each in found if each.severity == "error")
+
+
 def _found(candidates: Iterable[Candidate]) -> Iterator[Diagnostic]:
     return chain.from_iterable(each.diagnostics for each in candidates)
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, BinaryIO, Final, Self
 
 import anyio
-from mcp.server import Server
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import (
