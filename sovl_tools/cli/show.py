@@ -56,7 +56,8 @@ def list_tools(
 ) -> None:
     """List the tools by name, and the reasons why some are not loaded.
 
-    Only the names of those are known, so all options but --name omit them.
+    Only the names of those are known, so all options but --name omit them. A module is imported
+    only where its text doesn't show the tool; validate imports all of them.
     """
     registry = all_tools(tools, lazy=True)
     found, catalog = registry.list_tools(), registry.catalog
@@ -131,8 +132,8 @@ SHOW_EXITS = {
 def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> None:
     """Show a tool as a model sees it, or the steps of a procedure.
 
-    NAME is a tool, the only one that is imported, or the file of a procedure, which is shown as a
-    tree of its steps, or with --format mermaid as a flowchart.
+    NAME is a tool, or the file of a procedure, which is shown as a tree of its steps, or with
+    --format mermaid as a flowchart.
     """
     is_file = name.endswith(SUFFIXES) and (is_procedure(name) or not os.path.exists(name))
     if format_ == "mermaid" or is_file:

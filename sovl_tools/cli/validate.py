@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
@@ -36,7 +36,8 @@ from sovl_tools.formats.export import Target
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import codes_of, selection_of, unquoted
-from sovl_tools.model.catalog import LoadReport
+from sovl_tools.loading.pipeline import why_imported
+from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import Settings
 from sovl_tools.reporting.outcome import (
@@ -224,8 +225,25 @@ def _check_once(asked: _Options) -> int:
     )
     if places.ignored:
         note(f"not checked, because no tool or procedure has them: {listed(places.ignored)}")
+    _note_imports(found.candidates)
     write_outcome(outcome, destinations)
     return FINDINGS if failures or report.errors else 0
+
+
+def _note_imports(candidates: Iterable[Candidate]) -> None:
+    """Note the tools whose modules are imported even where others wait for a call."""
+    loaded = [each for each in candidates if each.status == "loaded" and not each.line]
+    reasons = {each.path: why_imported(each) for each in loaded}
+    noted = [
+        f"{path}: imported even to list it, because {why}" for path, why in reasons.items() if why
+    ]
+    for words in noted[:_MOST_NOTES]:
+        note(words)
+    if len(noted) > _MOST_NOTES:
+        note(f"and {len(noted) - _MOST_NOTES} more that are imported even to list them")
+
+
+_MOST_NOTES = 10
 
 
 def _counted(report: LoadReport) -> Counter[tuple[str, str, str]]:

@@ -17,6 +17,7 @@ from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import selection_of
 from sovl_tools.linting.suppressions import suppress_findings, suppressions_of
 from sovl_tools.loading.exporting import exported
+from sovl_tools.loading.modules import import_seconds
 from sovl_tools.loading.rules.formats import RULES as OF_FORMATS
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import ToolDefinition
@@ -163,6 +164,7 @@ class Tools:
         return {
             **row.values,
             "path": candidate.path,
+            "import_seconds": import_seconds(candidate.location),
             "reason": reason,
             "schema": schema,
             "output_schema": served.output_schema if served else None,

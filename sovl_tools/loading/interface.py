@@ -180,24 +180,24 @@ def _undecided(name: str, signature: Signature | None, found: Bindings) -> str:
     """Return why only an import shows the tool of a module; "" if its text tells everything."""
     function = found.names.get(name)
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return f"{name} isn't a function that is defined in the module"
+        return f"{name!r} isn't a function that the module defines"
     if signature is not None and not signature.is_certain:
-        return f"{name} is decorated"
+        return f"{name!r} is decorated"
     # a condition can bind it, or a function by ``global``
     if found.is_open or name in found.unsettled or function not in found.tree.body:
-        return f"{name} may be bound to another object"
+        return f"running the module may bind {name!r} to another object"
     if REGISTER in found.names:
-        return f"{REGISTER} decides on step handlers"
+        return f"{REGISTER!r} decides on step handlers"
     for each in (PHRASES, HANDLERS):
         node = found.names.get(each)
         parts = node.keys if each == HANDLERS and isinstance(node, ast.Dict) else [node]
         if UNKNOWN in map(literal, parts) or (node is not None and _uses(each, found.tree) > 1):
-            return f"{each} is computed"
+            return f"{each!r} is computed"
     # it will fail, and say how
     statements = _unguarded(found.tree.body)
     imports = (each for each in statements if isinstance(each, ast.Import | ast.ImportFrom))
     lost = [each for node in imports for each in _libraries(node) if not is_importable(each)]
-    return f"it imports {lost[0]}, which isn't installed" if lost else ""
+    return f"it imports {lost[0]!r}, which isn't installed" if lost else ""
 
 
 def _uses(name: str, tree: ast.Module) -> int:

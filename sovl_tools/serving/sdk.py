@@ -21,18 +21,22 @@ class _Package(ModuleType):
     def __getattr__(self, name: str) -> Any:
         with _LOCK:
             if type(self) is _Package and self.__spec__ and self.__spec__.loader:
-                self.__class__ = _Running
+                _become(self, _Running)
                 try:
                     self.__spec__.loader.exec_module(self)
                 except BaseException:
-                    self.__class__ = _Package
+                    _become(self, _Package)
                     raise
-                self.__class__ = ModuleType
+                _become(self, ModuleType)
         return ModuleType.__getattribute__(self, name)
 
 
 class _Running(_Package):
     """The same while that runs: other threads wait."""
+
+
+def _become(module: ModuleType, kind: type[ModuleType]) -> None:
+    module.__class__ = kind
 
 
 def import_in_parts(*packages: str) -> None:
@@ -42,7 +46,7 @@ def import_in_parts(*packages: str) -> None:
         if spec is None:
             return  # it has run already, or isn't installed
         module = module_from_spec(spec)
-        module.__class__ = _Package
+        _become(module, _Package)
         sys.modules[name] = module
         above, _, last = name.rpartition(".")
         if above:

@@ -57,7 +57,7 @@ def everything(registry: ToolRegistry) -> Iterator[tuple[str, Any]]:
     """Yield all that a program sees of the tools before it calls one."""
     for each in FORMATS:
         for strict in (False, True)[: 1 + (each in STRICT)]:
-            found = registry.export(each, strict=strict)
+            found: Any = registry.export(each, strict=strict)
             yield f"{each}, {strict}", (found.definitions, [*found.losses])
     yield "aliases", registry.catalog.aliases
     yield "actions", sorted(registry.step_handlers)

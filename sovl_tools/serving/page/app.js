@@ -120,7 +120,8 @@ function toolView(detail) {
 		<header class="title"><div class="names"><h1>${row.name}</h1>
 			${row.state === "loaded" ? nothing : html`<span class=${`badge ${row.state}`}>${shape(row.state)} ${text}</span>`}
 			${Object.entries(detail.annotations ?? {}).filter(([name, is]) => is === true && name === "destructive").map(([name]) => html`<span class="tag warn">${name}</span>`)}
-			${tags.map((each) => html`<span class="tag">${each}</span>`)}</div>
+			${tags.map((each) => html`<span class="tag">${each}</span>`)}
+			${detail.import_seconds >= 0.1 ? html`<span class="tag warn">import took ${duration(detail.import_seconds * 1000)}</span>` : nothing}</div>
 			${about ? html`<p class="about-title">${about}</p>` : nothing}
 			<p class="lead">${description}</p></header>
 		${banner(row, detail)}
