@@ -3,126 +3,33 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, chdir
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import async_playwright, expect
 
 from sovl_tools import Policy, ToolRegistry
 from sovl_tools.configuration import load_configuration
 from sovl_tools.dev.app import DevApi
 from sovl_tools.dev.calls import telling_what_is_printed
-from tests.patience import PATIENCE
+from tests.serving.browsers import CHROMIUM, FLAGS, Views
 from tests.serving.dev_example import GREET, GREETS, GREETS_WRONGLY, examples_in, write_example
 from tests.serving.dev_pages import TOKEN, Page, served_page, write_tool
 from tests.serving.servers import running
 
-playwright_api = pytest.importorskip(
-    "playwright.async_api", reason="no playwright: it's in sovl-tools[dev]"
-)
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(
         not Path(CHROMIUM).exists(), reason="no browser: apt-get install chromium, or set CHROMIUM"
     ),
 ]
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-expect = playwright_api.expect
-WAIT = float(os.environ.get("BROWSER_WAIT", PATIENCE)) * 1000
-expect.set_options(timeout=WAIT)
-
-
-class Views:
-    """A tab that shows the page.
-
-    Attributes:
-        page: playwright's page.
-        url: of the server.
-        problems: errors of the console, and requests to other hosts.
-    """
-
-    def __init__(self, page: Any, url: str) -> None:
-        self.page = page
-        self.url = url
-        self.problems: list[str] = []
-        page.set_default_timeout(WAIT)
-        page.on("console", self._told)
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        page.on("request", self._asked)
-
-    def _told(self, message: Any) -> None:
-        # what the server rejects is shown by the page, and the browser notes it too
-        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
-            self.problems.append(message.text)
-
-    def _asked(self, request: Any) -> None:
-        if not request.url.startswith((self.url, "data:")):
-            self.problems.append(request.url)
-
-    async def open(self, route: str = "/") -> None:
-        """Go to a place of the page."""
-        await self.page.goto(f"{self.url}/#token={TOKEN}&{route}")
-        await expect(self.page.locator(".status.live")).to_be_visible()
-
-    async def tool(self, name: str, tab: str = "") -> None:
-        """Open a tool."""
-        await self.open(f"/tools/{name}/{tab}" if tab else f"/tools/{name}")
-        await expect(self.heading(name)).to_be_visible()
-
-    def heading(self, name: str) -> Any:
-        return self.page.get_by_role("heading", name=name, exact=True)
-
-    def button(self, name: str) -> Any:
-        return self.page.get_by_role("button", name=name, exact=True)
-
-    def field(self, label: str) -> Any:
-        """Return the field with a label; required ones end with a star."""
-        return self.page.locator("#arguments").get_by_label(re.compile(rf"^{label}\*?$"))
-
-    @property
-    def result(self) -> Any:
-        return self.page.locator("[aria-labelledby=result-title] [aria-live] .code")
-
-    async def call(self) -> None:
-        await self.page.keyboard.press("Control+Enter")
-
-    async def sends(self) -> Callable[[], Any]:
-        """Answer calls here, and return the function that returns the last call's arguments."""
-        sent: list[Any] = []
-
-        async def answer(route: Any) -> None:
-            sent.append(json.loads(route.request.post_data)["arguments"])
-            result = {"ok": True, "value": len(sent), "content": [], "ms": 1, "version": ""}
-            body = f"event: result\ndata: {json.dumps(result)}\n\n"
-            await route.fulfill(body=body, content_type="text/event-stream")
-
-        await self.page.route("**/call", answer)
-
-        async def last() -> Any:
-            before = len(sent)
-            await self.call()
-            await expect(self.result).to_have_text(str(before + 1))
-            return sent[-1]
-
-        return last
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -138,7 +45,7 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Page
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Any]:
-    async with playwright_api.async_playwright() as playwright:
+    async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         await browser.close()
@@ -446,12 +353,15 @@ async def test_tools_come_and_go(views: Views, server: Page) -> None:
     ).to_be_visible()
 
 
-async def test_the_page_comes_back_with_the_server(browser: Any, tmp_path: Path) -> None:
-    write_tool(tmp_path / "tools", "echo", "def echo(text):\n    return text\n")
+async def test_the_page_comes_back_with_the_server(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_tool(Path("tools"), "echo", "def echo(text):\n    return text\n")
 
     def app() -> Any:
-        registry = ToolRegistry.from_directory(tmp_path / "tools", pythonpath=False)
-        settings = replace(load_configuration([str(tmp_path / "tools")], imports=False))
+        registry = ToolRegistry.from_directory("tools", pythonpath=False)
+        settings = load_configuration(["tools"], imports=False)
         return DevApi(registry, settings, Policy()).app(TOKEN)
 
     with running(app()) as url:
@@ -460,7 +370,7 @@ async def test_the_page_comes_back_with_the_server(browser: Any, tmp_path: Path)
         await views.tool("echo")
         await views.field("text").fill("draft")
     await expect(views.page.get_by_text("reconnecting")).to_be_visible()
-    write_tool(tmp_path / "tools", "second", "def second(text):\n    return text\n")
+    write_tool(Path("tools"), "second", "def second(text):\n    return text\n")
     with running(app(), port=int(url.rpartition(":")[2])):
         await expect(views.page.locator(".status.live")).to_be_visible(timeout=5000)
         await expect(views.page.get_by_role("link", name="second")).to_be_visible()
@@ -492,6 +402,63 @@ async def test_eight_tabs_share_one_stream(views: Views, server: Page) -> None:
     for each in others[1:]:
         await expect(each.page.get_by_text("Greet somebody by name.")).to_be_visible()
     assert [each.problems for each in others] == [[]] * 8
+
+
+SAVES = """
+RUNS = []
+
+
+def saver(text: str) -> str:
+    RUNS.append(text)
+    return f"{text} {len(RUNS)}"
+"""
+
+
+async def test_an_example_is_saved_and_a_finding_fixed(views: Views, server: Page) -> None:
+    manifest = write_tool(server.tools, "saver", SAVES) / "saver.json"
+    before = manifest.read_text()
+    await views.tool("saver")
+    await views.field("text").fill("a")
+    await views.call()
+    await expect(views.result).to_have_text("a 1")
+    await views.button("Save as example").click()
+    await views.page.keyboard.type("an a")
+    await views.page.keyboard.press("Enter")
+    dialog = views.page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("The output differs")
+    await dialog.get_by_role("button", name="Save without the output").click()
+    await expect(views.page.get_by_text(re.compile("^Saved in tools/saver/"))).to_be_visible()
+    await expect(views.page.get_by_label("Fill in an example")).to_contain_text("an a")
+    assert set(before.splitlines()[:-3]) <= set(manifest.read_text().splitlines())
+    manifest.write_text(manifest.read_text().replace('"description": "Say', '"descripton": "Say'))
+    await views.page.get_by_role("link", name="Findings").click()
+    await views.button("Fix").first.click()
+    await expect(views.page.get_by_text(re.compile("is fixed in"))).to_be_visible()
+    await expect(views.page.get_by_text("Nothing is wrong with it.")).to_be_visible()
+    shutil.rmtree(manifest.parent)
+
+
+async def test_a_procedure_runs_step_by_step(views: Views) -> None:
+    await views.open("/procedures/planet_report")
+    done = views.page.locator(".step.done")
+    waiting = views.page.locator(".step.waiting")
+    await views.button("Step by step").click()
+    for number in range(3):
+        await expect(waiting).to_have_count(1)
+        await expect(done).to_have_count(number)
+        if number < 2:
+            await views.page.keyboard.press("n")
+    await views.button("Stop").click()
+    await expect(views.page.get_by_text("Stopped", exact=True)).to_be_visible()
+    await expect(waiting).to_have_count(0)
+    await expect(done).to_have_count(2)
+    await views.field("moons").fill("5")
+    await views.button("Step by step").click()
+    await expect(waiting).to_have_count(1)
+    await views.button("Run on").click()
+    await expect(views.page.locator(".step.done .at").last).to_be_visible()
+    await expect(views.page.get_by_role("img", name="chart")).to_be_visible()
+    await expect(views.result).to_contain_text("Saturn")
 
 
 # the rest of what it shows

@@ -119,7 +119,7 @@ function toolView(detail) {
 	return html`
 		<header class="title"><div class="names"><h1>${row.name}</h1>
 			${row.state === "loaded" ? nothing : html`<span class=${`badge ${row.state}`}>${shape(row.state)} ${text}</span>`}
-			${Object.entries(detail.annotations ?? {}).filter(([name, is]) => is === true && name === "destructive").map(([name]) => html`<span class="tag warn">${name}</span>`)}
+			${detail.annotations?.destructive ? html`<span class="tag warn">destructive</span>` : nothing}
 			${tags.map((each) => html`<span class="tag">${each}</span>`)}
 			${detail.import_seconds >= 0.1 ? html`<span class="tag warn">import took ${duration(detail.import_seconds * 1000)}</span>` : nothing}</div>
 			${about ? html`<p class="about-title">${about}</p>` : nothing}
@@ -174,7 +174,7 @@ const KEYS = {
 	1: () => goTab(null), 2: () => goTab("findings"), 3: () => goTab("source"), 4: () => goTab("providers"),
 	5: () => go("find"), 6: () => go("calls"),
 	i: () => document.querySelector("#arguments .fields :is(input, textarea, select, button), #find")?.focus(),
-	n: () => [...document.querySelectorAll(".actions button.primary[type=button]")].find((each) => !each.disabled)?.click(),
+	n: () => document.querySelector(".actions [type=button].primary:enabled")?.click(),
 	Enter: () => document.activeElement === document.body && document.querySelector("#arguments")?.requestSubmit(),
 	Escape: () => shownRun()?.isRunning && shownRun().stop(),
 	"?": showKeys,

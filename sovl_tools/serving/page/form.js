@@ -270,7 +270,7 @@ export class Form {
 		const edit = ({ target: { value: text } }) =>
 			this.set(field.pointer, text.trim() === "" && field.pointer ? undefined : new Raw(text, false));
 		const control = this.#area(field, schema, { value: shown, edit, rows: field.pointer ? 2 : 8, name: "json" });
-		return this.#row(field, { hint: "JSON", ...schema }, control);
+		return this.#row(field, schema, control);
 	}
 
 	#object(field, schema) {
