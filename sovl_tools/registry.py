@@ -452,7 +452,7 @@ class ToolRegistry(Searchable):
             env: variables for a command; None as a value passes on this process's.
             timeout: the limit for connecting to the server and for listing its tools, in seconds.
             locked: a snapshot of ``sovl-tools check --update``; a tool whose definition differs
-                from it is rejected.
+                from it is rejected, also if it changes later.
 
         Raises:
             ValueError: the server, the prefix or the timeout is invalid.

@@ -65,7 +65,7 @@ def test_a_tool_imports_the_package_that_loads_it(
 def test_a_package_loads_its_own_tools(package: Callable[[str], str]) -> None:
     name = package("ToolRegistry()\nregistry.load_package(__name__, import_timeout=5)")
     registry = import_module(name).registry
-    assert not registry.report.diagnostics
+    assert not registry.report.errors
     assert registry["own"].execute(text="") == 5
 
 

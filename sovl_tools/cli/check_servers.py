@@ -250,11 +250,12 @@ def _snapshot(server: McpServer, path: str) -> Snapshot:
 
     Raises:
         RemoteError: it can't be reached, or a list is missing, endless or different each time.
+        SnapshotError: a list isn't JSON.
     """
     load_sdk()
     shown = plain(without_secrets(server).address)
     note(f"{'connecting to' if server.is_url else 'starting'} {shown}")
-    return snapshot_of(server, asyncio.run(server.offer()), path)
+    return snapshot_of(asyncio.run(server.offer()), server.credentials, path)
 
 
 def _differences(asked: _Options, subject: Subject) -> list[Diagnostic]:

@@ -239,7 +239,7 @@ _WIDTH = 88
     "--locked",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Reject tools that differ from this snapshot of sovl-tools check.",
+    help="Reject tools that differ from this snapshot of sovl-tools check, now and when called.",
 )
 @target_options
 def import_mcp(
@@ -274,7 +274,8 @@ def import_mcp(
         definitions = [_as_reviewed(each, listed, reviewed) for each in definitions]
 
     def module(name: str, tool: ForeignTool) -> str:
-        return "".join(_mcp_module(name, tool, server))
+        snapshot = locked and os.path.relpath(locked, os.path.join(target.directory, name))
+        return "".join(_mcp_module(name, tool, server, snapshot))
 
     notes = []
     for name in server.variables:
@@ -294,14 +295,20 @@ def _as_reviewed(found: Definition, listed: list[JSON], reviewed: Reviewed) -> D
     return Flaw(found.place, words)
 
 
-def _mcp_module(name: str, tool: ForeignTool, server: McpServer) -> Iterator[str]:
+def _mcp_module(
+    name: str, tool: ForeignTool, server: McpServer, snapshot: str | None
+) -> Iterator[str]:
     context = "context"
     while context in tool.parameters["properties"]:
         context += "_"
     yield '"""A tool of an MCP server, called over the one session that is kept with it."""\n\n'
+    yield "from pathlib import Path\n" if snapshot else ""
     yield "from typing import Any\n\nfrom sovl_tools import ToolContext\n"
     yield "from sovl_tools.remote.session import McpServer\n\n"
     said = [*_server(server)]
+    if snapshot:
+        place = literal(snapshot.replace(os.sep, "/"))
+        said.append(f"locked=str(Path(__file__).parent / {place})")
     line = f"_SERVER = McpServer({', '.join(said)})"
     spread = "".join(f"    {each},\n" for each in said)
     yield line if len(line) <= _WIDTH else f"_SERVER = McpServer(\n{spread})"

@@ -19,8 +19,7 @@ from sovl_tools.model.aliases import PARAMETERS
 from sovl_tools.model.diagnostic import Diagnostic, Finding, ManifestPlace, Verdict, ask, has_errors
 from sovl_tools.model.document import JSON, Path, canonical, json_text, value_at
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.remote.session import LISTS
-from sovl_tools.remote.snapshot import Snapshot
+from sovl_tools.remote.snapshot import LISTS, Snapshot
 from sovl_tools.schema.engine import published
 
 _OUTPUT = ("outputSchema", "output_schema")

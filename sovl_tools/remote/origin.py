@@ -59,12 +59,10 @@ class RemoteTools(NamedTuple):
     Attributes:
         server: whose tools they are.
         prefix: what their names begin with, if anything.
-        locked: the snapshot with the reviewed definitions; others are rejected.
     """
 
     server: McpServer
     prefix: str | None = None
-    locked: str | None = None
 
     @property
     def level(self) -> int:
@@ -80,7 +78,8 @@ class RemoteTools(NamedTuple):
         """Ask for the list; a tool of which all is as before stays the tool that it is."""
         unit = str(self.server)
         try:
-            reviewed = Reviewed.of(self.locked) if self.locked is not None else None
+            locked = self.server.locked
+            reviewed = Reviewed.of(locked) if locked is not None else None
             listed = self._listed()
         except (RemoteError, SnapshotError) as error:
             words = f"the tools of an MCP server can't be had: {error}"
@@ -219,8 +218,8 @@ def remote_tools(  # noqa: PLR0913 - independent options
         raise ValueError(f"{_shown(prefix)} isn't a prefix: {reason}")
     values = _texts("headers", headers, (str,))
     variables = _texts("env", env, (str, type(None)))
-    server = McpServer(address, env=variables, timeout=timeout, header_values=values)
-    return RemoteTools(server, prefix, locked)
+    server = McpServer(address, env=variables, timeout=timeout, header_values=values, locked=locked)
+    return RemoteTools(server, prefix)
 
 
 def _texts(name: str, given: Any, kinds: tuple[type, ...]) -> tuple[tuple[str, Any], ...]:

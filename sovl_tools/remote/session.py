@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from sovl_tools.model.call import SERVER_TIMEOUT
@@ -26,15 +26,9 @@ from sovl_tools.model.document import JSON, canonical
 from sovl_tools.model.errors import SovlToolsError, ToolError
 from sovl_tools.remote.answer import value_of
 from sovl_tools.remote.loop import RemoteLoop, remote_loop, run_remotely
+from sovl_tools.remote.snapshot import LISTS, Offer, Reviewed, SnapshotError
 
 MAX_TOOLS = 20_000
-LISTS = {
-    "tools": "name",
-    "prompts": "name",
-    "resources": "uri",
-    "resourceTemplates": "uriTemplate",
-}
-"""The lists of a server, and the key that names an item."""
 _TEMPLATES = "resourceTemplates"
 _PATHS = {_TEMPLATES: "resources/templates"}
 """The names in methods, where they aren't those of the lists."""
@@ -76,6 +70,7 @@ class McpServer:
         call_timeout: how long one call can take, in seconds, if no Tooler ends it before.
         placeholders: environment variables whose values take the places of ``${NAME}`` in the
             address.
+        locked: the snapshot of the reviewed tools; tools that differ from it aren't called.
 
     Raises:
         ValueError: the address isn't one, or what is said next to it is for servers of the other
@@ -89,6 +84,7 @@ class McpServer:
     header_values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     call_timeout: float = 600.0
     placeholders: tuple[str, ...] = ()
+    locked: str | None = None
 
     def __post_init__(self) -> None:
         address: object = self.address
@@ -118,6 +114,11 @@ class McpServer:
     def is_url(self) -> bool:
         """Whether it is reached over HTTP."""
         return self.address[:8].lower().startswith(("http://", "https://"))
+
+    @property
+    def credentials(self) -> list[str]:
+        """The names of the variables that its lists can depend on."""
+        return sorted({name for _, name in self.headers} | {name for name, _ in self.env})
 
     @property
     def variables(self) -> list[str]:
@@ -163,7 +164,8 @@ class McpServer:
             repeatable: whether the call can be made again if the connection breaks meanwhile.
 
         Raises:
-            ToolError: the tool says that it failed, or the server is not to be had.
+            ToolError: the tool says that it failed, the server is not to be had, or the tool
+                isn't as reviewed.
         """
         session = session_of(self)
         try:
@@ -204,20 +206,6 @@ def _check_command(address: str) -> None:
         raise ValueError(f"{words[0]!r:.100} is neither a command nor an http or https URL")
 
 
-class Offer(NamedTuple):
-    """Everything that a server lists.
-
-    Attributes:
-        server: its name and version, if it says them.
-        protocol: the protocol's version.
-        lists: the items of each of ``LISTS``, as the server sends them.
-    """
-
-    server: dict[str, str]
-    protocol: str
-    lists: dict[str, list[JSON]]
-
-
 class McpSession:
     """The session with one server; its methods run on the loop of connections.
 
@@ -235,6 +223,8 @@ class McpSession:
         self._given_up: set[asyncio.Task[None]] = set()
         self._end = asyncio.Event()
         self._was_connected = False
+        self._listed: list[JSON] | None = None
+        self._changes = 0
 
     async def call(
         self,
@@ -247,9 +237,11 @@ class McpSession:
         """Call a tool; return the server's answer.
 
         Raises:
-            RemoteError: there isn't one.
+            RemoteError: there isn't one, or the tool isn't as reviewed.
         """
         load_sdk()
+        if self.server.locked is not None:
+            await self._check_reviewed(tool, self.server.locked)
         from mcp_types import CallToolRequest, CallToolRequestParams  # noqa: PLC0415 - an extra
         from pydantic import TypeAdapter  # noqa: PLC0415 - comes with it
 
@@ -280,6 +272,28 @@ class McpSession:
             RemoteError: there's no list.
         """
         return await self._list("tools")
+
+    async def _check_reviewed(self, tool: str, path: str) -> None:
+        """Compare a tool, as the server last listed it, with a snapshot.
+
+        Raises:
+            RemoteError: they differ, or one of the two can't be had.
+        """
+        try:
+            reviewed = Reviewed.of(path)
+        except SnapshotError as error:
+            raise RemoteError(str(error)) from error
+        await self._connected(is_call=False)
+        listed = self._listed
+        if listed is None:
+            changes = self._changes
+            listed = await self.list_tools()
+            if self._changes == changes:  # else the list can be older than the change
+                self._listed = listed
+        named = [each for each in listed if isinstance(each, dict) and each.get("name") == tool]
+        objection = reviewed.objection(named[0]) if named else "its server doesn't list it anymore"
+        if objection is not None:
+            raise RemoteError(f"the tool {tool!r:.80} isn't as reviewed: {objection}")
 
     async def offer(self) -> Offer:
         """Return everything that the server lists; its tools once two lists agree.
@@ -416,6 +430,7 @@ class McpSession:
             if client is not None and not _is_closed(client):
                 return client
             await self._stop()
+            self._forget_list()
             await self._connect()
             # the next list sees them: a server that dies of that must not be asked again
             if self._was_connected and is_call:
@@ -512,7 +527,12 @@ class McpSession:
         kind: dict[str, Any] = {"headers": headers} if server.is_url else {"env": env}
         return open_client(server.filled_address(), self._changed, **kind)
 
+    def _forget_list(self) -> None:
+        self._listed = None
+        self._changes += 1
+
     def _changed(self) -> None:
+        self._forget_list()
         for each in [*self.on_change]:
             try:
                 each()

@@ -8,9 +8,15 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, canonical, parse_json
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.remote.session import LISTS, McpServer, Offer, RemoteError
 from sovl_tools.reporting.text import is_unsafe
 
+LISTS = {
+    "tools": "name",
+    "prompts": "name",
+    "resources": "uri",
+    "resourceTemplates": "uriTemplate",
+}
+"""The lists of a server, and the key that names an item."""
 _MOST_BYTES = 64 * 1024 * 1024
 
 
@@ -45,15 +51,33 @@ class Snapshot(NamedTuple):
     document: JSON
 
 
-def snapshot_of(server: McpServer, offer: Offer, path: str) -> Snapshot:
+class Offer(NamedTuple):
+    """Everything that a server lists.
+
+    Attributes:
+        server: its name and version, if it says them.
+        protocol: the protocol's version.
+        lists: the items of each of ``LISTS``, as the server sends them.
+    """
+
+    server: dict[str, str]
+    protocol: str
+    lists: dict[str, list[JSON]]
+
+
+def snapshot_of(offer: Offer, credentials: list[str], path: str) -> Snapshot:
     """Return the canonical snapshot of a server: sorted, with one key a line.
 
     Characters that no one sees are escaped, so that reviewers see them.
 
+    Args:
+        offer: what it lists.
+        credentials: the names of the variables that the lists can depend on.
+        path: the file.
+
     Raises:
-        RemoteError: it sends a number that isn't one of JSON.
+        SnapshotError: the server sends a number that isn't one of JSON.
     """
-    credentials = sorted({name for _, name in server.headers} | {name for name, _ in server.env})
     document: dict[str, JSON] = {
         "client": {"capabilities": [], "credentials": credentials, "protocol": offer.protocol},
         "server": offer.server,
@@ -63,7 +87,7 @@ def snapshot_of(server: McpServer, offer: Offer, path: str) -> Snapshot:
     try:
         text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
-        raise RemoteError(f"{server} sends what isn't JSON: {error}") from error
+        raise SnapshotError(path, f"the server sends what isn't JSON: {error}") from error
     if not text.isascii():
         text = "".join(map(_visible, text))
     return Snapshot(path, f"{text}\n", document)
