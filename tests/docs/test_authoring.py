@@ -97,7 +97,7 @@ def test_the_table_names_every_class_of_the_standard_library_that_is_known() -> 
 
 
 def test_the_guide_names_every_argument_of_the_decorator() -> None:
-    table = cells(section(AUTHORING, "What the decorator takes"))
+    table = cells(section(AUTHORING, "Arguments of the decorator"))
     told = {name for row in table for name in code_in(row[0])}
     assert told == {*Options._fields[:-1], *SETTABLE}
 
