@@ -27,6 +27,7 @@ from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.rewrite import hoisted
+from sovl_tools.search.slots import SLOT
 from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -250,7 +251,8 @@ def prompts(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
 
 def prompt_text(tool: ToolDefinition, arguments: Mapping[str, str]) -> str:
     """Return what the user says with a prompt."""
-    said = f"{tool.activation_phrases[0]}\n\nUse the tool {tool.name}"
+    phrase = SLOT.sub(lambda slot: arguments.get(slot[1], slot[1]), tool.activation_phrases[0])
+    said = f"{phrase}\n\nUse the tool {tool.name}"
     if not arguments:
         return f"{said}."
     return f"{said} with {json.dumps(dict(arguments), ensure_ascii=False)}."

@@ -121,6 +121,15 @@ async def test_it_begins_by_itself_above_a_budget(
     assert served(registry).advertised.is_searching
 
 
+async def test_a_prompt_fills_the_slots_of_its_phrase(write: Write, era: str) -> None:
+    tools = write("echo", manifest_of("echo", activation_phrases=["say {text} again"])).parent
+    async with client_of(served(ToolRegistry.from_directory(tools)), era) as client:
+        for arguments, said in (({"text": "hällo"}, "say hällo again"), ({}, "say text again")):
+            [message] = (await client.get_prompt("echo", arguments)).messages
+            assert isinstance(message.content, types.TextContent)
+            assert message.content.text.splitlines()[0] == said
+
+
 async def test_phrases_are_prompts(write: Write, era: str) -> None:
     phrases = ["say it again", "repeat"]
     write("plain")
