@@ -31,7 +31,7 @@ from sovl_tools.loading.modules import Generation
 from tests.conftest import REPOSITORY, clean_environment, manifest_of
 from tests.patience import PATIENCE
 
-SECONDS = float(os.environ.get("STRESS_SECONDS", "2"))
+SECONDS = float(os.environ.get("STRESS_SECONDS", "1"))
 SEED = int(os.environ.get("STRESS_SEED", "0")) or random.SystemRandom().getrandbits(32)
 ROUND = 3.0
 """So many seconds of chaos come between two checks everything."""

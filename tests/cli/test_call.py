@@ -264,8 +264,9 @@ def test_closed_descriptors_do_no_harm(closed: str, echo: Path, shell: Shell) ->
     assert done.stdout == '{"said": "a"}\n'
 
 
-@pytest.mark.parametrize("closed", [">&-", "<&- >&-"])
-@pytest.mark.parametrize("command", ["call echo text=a", "validate"])
+@pytest.mark.parametrize(
+    ("closed", "command"), [(">&-", "call echo text=a"), ("<&- >&-", "validate")]
+)
 def test_a_closed_output_is_a_failure(closed: str, command: str, echo: Path, shell: Shell) -> None:
     done = shell(f"{command} {closed}")
     assert (done.returncode, done.stdout) == (1, "")

@@ -48,8 +48,10 @@ def validated(project: Path, *options: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("start", [("-m", "sovl_tools"), ("-P", "-m", "sovl_tools")])
-@pytest.mark.parametrize("options", [(), ("--no-import",)])
+@pytest.mark.parametrize(
+    ("start", "options"),
+    [(("-m", "sovl_tools"), ("--no-import",)), (("-P", "-m", "sovl_tools"), ())],
+)
 def test_no_module_of_a_project_is_taken_for_a_library(
     start: tuple[str, ...], options: tuple[str, ...], project: Path
 ) -> None:

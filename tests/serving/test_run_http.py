@@ -163,8 +163,7 @@ async def test_a_signal_lets_the_calls_of_sessions_end() -> None:
         assert process.wait(PATIENCE) == 0
 
 
-@check_each("mode", ["legacy", "auto"])
-@check_each("path", ["", "/ai"])
+@check_each(("path", "mode"), [("", "auto"), ("/ai", "legacy")])
 async def test_streams_of_news_end_when_uvicorn_does(mode: str, path: str) -> None:
     with started("uvicorn", "mounted" if path else "") as process:
         url = await asyncio.to_thread(line, process)
