@@ -32,7 +32,7 @@ LOCK_FILE = "sovl-tools.lock"
 FILES = ("sovl-tools.toml", "pyproject.toml")
 """The names of the files in each directory, the winner first."""
 _TABLE = "sovl-tools"
-_TOO_DEEP = "tables or lists stand too deep within each other"
+_TOO_DEEP = "tables or lists are nested too deep"
 _SECONDS = ("import-timeout", "timeout", "max-timeout", "cache-seconds")
 _PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures", "env-file")
 
@@ -297,7 +297,7 @@ def _check(source: str, table: JSON) -> None:
         if problem.keyword == "additionalProperties":
             name, where = problem.expected[0], dotted(problem.path)
             if name == "tool" and source.endswith(FILES[0]):
-                words = f"the keys stand at the top of {FILES[0]}, without [tool.sovl-tools]"
+                words = f"the keys are at the top of {FILES[0]}, without [tool.sovl-tools]"
                 raise ConfigurationError(source, words)
             keys = (KEYS, (), _VIEW_KEYS, sorted(SECTIONS["annotations"]))[len(problem.path)]
             if problem.path[:1] == ("servers",):

@@ -390,7 +390,7 @@ class ToolRegistry(Searchable):
         """
         check_text("name", name)
         if not self._get_reloader().unregister(name):
-            raise ToolNotFoundError(name, among=" among those that were registered by hand")
+            raise ToolNotFoundError(name, among=" among the ones registered in code")
 
     def load_entry_points(
         self, group: str = "sovl_tools.tools", *, import_timeout: float = IMPORT_TIMEOUT

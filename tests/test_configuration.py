@@ -168,7 +168,7 @@ def test_a_file_of_its_own_has_its_keys_at_the_top(here: Path) -> None:
     file.write_text("[tool.sovl-tools]\npaths = ['a']")
     with pytest.raises(ConfigurationError) as caught:
         configuration()
-    words = "the keys stand at the top of sovl-tools.toml, without [tool.sovl-tools]"
+    words = "the keys are at the top of sovl-tools.toml, without [tool.sovl-tools]"
     assert str(caught.value) == f"{file}: {words}"
 
 
@@ -209,7 +209,7 @@ def test_a_byte_order_mark_of_an_editor_is_passed_over(here: Path) -> None:
 def test_what_is_nested_too_deep_is_refused(levels: int, start: str, end: str, here: Path) -> None:
     text = start * levels + end if start == "a." else f"paths = {start * levels}{end * levels}"
     project(here, text)
-    with pytest.raises(ConfigurationError, match="too deep within each other"):
+    with pytest.raises(ConfigurationError, match="nested too deep"):
         configuration()
 
 

@@ -195,7 +195,7 @@ def test_only_what_was_registered_by_hand_can_be_taken_out(world: World) -> None
     for name in ("echo", "absent"):
         with pytest.raises(ToolNotFoundError) as caught:
             registry.unregister(name)
-        words = f"there's no tool {name!r} among those that were registered by hand"
+        words = f"there's no tool {name!r} among the ones registered in code"
         assert str(caught.value) == words
     assert answer(registry.catalog.tools) == "folder"
 
@@ -277,7 +277,7 @@ def test_where_there_is_nothing_to_choose_from_that_is_said() -> None:
 
     error = Tooler(registry).call_sync("show", {"layer": "roads"}).error
     assert error is not None
-    assert "there's nothing to choose from" in error.message
+    assert "it has no choices" in error.message
 
 
 WORDS = r"'Say it.\n\nArgs:\n    text: What to say.'"

@@ -309,7 +309,10 @@ class Agent:
             except AgentError as error:
                 raise ToolError(f"{name} has no answer: {error}") from error
 
-        schema = {"type": "string", "description": "What is asked, with all that must be known."}
+        schema = {
+            "type": "string",
+            "description": "The question, with everything needed to answer it.",
+        }
         parameters = {
             "type": "object",
             "properties": {"message": schema},

@@ -32,7 +32,7 @@ from sovl_tools.model.result import ToolResult
 TrimPolicy: TypeAlias = Callable[[list[Message]], list[Message]]
 """From a conversation to the part of it that is kept."""
 
-LOST = "the result of this call is not known anymore"
+LOST = "the result of this call is lost"
 
 
 def assistant_message(answer: Answer, provider: str) -> Message:

@@ -30,7 +30,7 @@ def ask_model(who: ProviderChoice, agent: Any, request: SampleRequest) -> Any:
         SamplingError: there's no model, or it doesn't answer.
     """
     if who.name not in _MAX_TOKENS:
-        raise SamplingError("no model can be asked: the stand-in isn't one")
+        raise SamplingError("no model can be reached: the stand-in isn't one")
     options: dict[str, Any] = {_MAX_TOKENS[who.name]: request.max_tokens}
     if request.temperature is not None:
         options["temperature"] = request.temperature

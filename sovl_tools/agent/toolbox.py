@@ -386,7 +386,7 @@ class Search:
                 "properties": {
                     "query": {
                         "type": "string",
-                        "description": "What a tool is needed for, in a few words.",
+                        "description": "The purpose of the tool, in a few words.",
                     }
                 },
                 "required": ["query"],

@@ -332,7 +332,7 @@ class Turn:
         elif answer.stop == "length":
             problem = LengthError("the answer was cut off, because it got too long", answer.text)
         elif not (answer.calls or answer.text.strip() or answer.stop == "pause"):
-            problem = EmptyAnswerError("the model said nothing")
+            problem = EmptyAnswerError("the model's answer is empty")
         if problem is None:
             messages.append(assistant_message(answer, self._settings.provider.name))
             return

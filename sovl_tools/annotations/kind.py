@@ -92,7 +92,7 @@ class InexpressibleError(Exception):
 
     Attributes:
         reason: the problem.
-        advice: what would be right, as an imperative.
+        advice: the correction, as an imperative.
         is_open: whether that can be different later, when more names are defined.
     """
 

@@ -306,7 +306,7 @@ def _make_chooser(values: Iterable[Any], otherwise: Convert) -> Convert:
     # True == 1 in Python, so bool is part of the key.
     choices = {(enum_value(each), type(enum_value(each)) is bool): each for each in values}
     if not choices:
-        raise ValueError("there's nothing to choose from")
+        raise ValueError("it has no choices")
     texts = [text for text, _ in choices]
 
     def convert(value: Any) -> Any:

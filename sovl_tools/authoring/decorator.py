@@ -204,7 +204,7 @@ def _hide(
     """
     is_needed = name in inference.parameters["required"]
     if is_needed and options.fields.get("preprocess") is None:
-        message = "it is hidden, but has no default, so nothing would supply it"
+        message = "it is hidden, but has no default, so it would always be missing"
         advice = "give it a default, or supply it in a preprocess"
         raise InferenceError(_qualified(function), name, message, advice)
     del parameters["properties"][name]
@@ -232,7 +232,7 @@ def _required(
     if options.fields.get("preprocess") is None:
         for name in inference.parameters["required"]:
             if name not in required and name not in supplied:
-                message = "has no default and is not required, so nothing would supply it"
+                message = "has no default and is not required, so it would always be missing"
                 advice = "give it a default, require it, or supply it in a preprocess"
                 raise InferenceError(_qualified(function), name, message, advice)
     return required

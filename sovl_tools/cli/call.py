@@ -72,7 +72,7 @@ def call(
     lenient: bool,
     output: str | None,
 ) -> None:
-    """Call a tool and print its result as JSON, nothing else.
+    """Call a tool and print its result as JSON.
 
     Only this tool is imported. Its own output and its progress go to the error output.
     `sovl-tools -v call …` shows the traceback of a tool that fails, -vv with our own lines.

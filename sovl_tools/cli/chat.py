@@ -301,7 +301,7 @@ def run_command(agent: Agent, line: str) -> str:
         raise SlashError(f"there's no command {f'/{name}'!r}; {hint}")
     argument = rest.strip()
     if argument and not command.usage:
-        raise SlashError(f"/{name} takes nothing, not {argument!r}")
+        raise SlashError(f"/{name} takes no arguments, not {argument!r}")
     return command.does(agent, argument)
 
 
@@ -319,7 +319,7 @@ def _tools(agent: Agent, words: str) -> str:
 @_command("", "reload the tools now")
 def _reload(agent: Agent, _: str) -> str:
     # the listener of reloads reports the change
-    return "" if agent.tools.reload() else "nothing has changed"
+    return "" if agent.tools.reload() else "no tool has changed"
 
 
 @_command("[FILE]", "write the conversation as JSON")
@@ -330,7 +330,7 @@ def _save(agent: Agent, name: str) -> str:
         try:
             parse_messages(json.loads(Path(path).read_bytes()))
         except (OSError, ValueError, RecursionError) as error:
-            words = f"{path!r} is already there and holds no conversation"
+            words = f"{path!r} is already there and has no conversation"
             raise SlashError(words) from error
     try:
         agent.save(path)

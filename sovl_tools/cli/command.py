@@ -308,7 +308,7 @@ def poll_option(function: _F) -> _F:
 def check_option(function: _F) -> _F:
     """Add ``--check``, for commands that write files."""
     return click.option(
-        "--check", is_flag=True, help="Write nothing; exit with 1 if anything would change."
+        "--check", is_flag=True, help="Only check; exit with 1 if anything would change."
     )(function)
 
 

@@ -38,7 +38,7 @@ Examples:
   sovl-tools diff main --format json      for programs"""
 EXITS = {
     1: "Something breaks in a tool whose version is not higher than before.",
-    2: "There's no such directory or revision, no repository, or no git.",
+    2: "A directory or revision doesn't exist, or git or a repository is missing.",
 }
 _MOST = 50
 """How many changes of a tool are shown to people; programs get all."""
@@ -130,7 +130,7 @@ def _checkout(revision: str, paths: Sequence[str]) -> Iterator[list[str]]:
     names = [os.path.relpath(os.path.realpath(path), os.path.realpath(root)) for path in paths]
     for path, name in zip(paths, names, strict=True):
         if name.split(os.sep)[0] == "..":
-            raise Misuse(f"{path!r} lies outside of the repository, so no revision has it")
+            raise Misuse(f"{path!r} is outside of the repository, so no revision has it")
     listed = ("-C", root, "ls-tree", "-z", known, "--")
     there = [each for each in names if each == "." or git(*listed, each.replace(os.sep, "/"))]
     with TemporaryDirectory(prefix="sovl-tools-") as directory:

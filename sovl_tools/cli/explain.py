@@ -22,7 +22,7 @@ Examples:
   sovl-tools explain            lists all rules"""
 
 
-@click.command(cls=Command, epilog=EXAMPLES, exits={2: "There's no such rule."})
+@click.command(cls=Command, epilog=EXAMPLES, exits={2: "The rule is unknown."})
 @click.argument("selector", required=False, metavar="[RULE]")
 def explain(*, selector: str | None) -> None:
     """Explain a rule: what it finds, why that hurts, and what to do.

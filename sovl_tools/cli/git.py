@@ -21,7 +21,7 @@ def commit(revision: str) -> str:
 
     if not (known := found(revision)):
         reason = "is it fetched?" if found("HEAD") else "there's no commit yet"
-        raise Misuse(f"git knows no revision {revision!r}; {reason}")
+        raise Misuse(f"unknown git revision {revision!r}; {reason}")
     return known
 
 
@@ -43,7 +43,7 @@ def git(*arguments: str, may_fail: bool = False) -> bytes:
         raise Misuse(f"git can't be run: {reason}") from error
     if done.returncode and not may_fail:
         reasons = os.fsdecode(done.stderr).strip().splitlines() or [f"exit code {done.returncode}"]
-        raise Misuse(f"git can't tell what has changed: {reasons[0].removeprefix('fatal: ')}")
+        raise Misuse(f"git can't list the changes: {reasons[0].removeprefix('fatal: ')}")
     return b"" if done.returncode else done.stdout
 
 

@@ -150,7 +150,7 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     for line in [*lines[:_MOST_SHOWN], *([f"and {hidden:,} more"] if hidden > 0 else [])]:
         show(plain(line), err=True)
     if not found.tools and found.flaws:
-        raise click.ClickException("nothing is written")
+        raise click.ClickException("no file is written")
     if not found.tools:
         raise Misuse(f"{source!r} defines no tool")
     directory = target.directory
@@ -169,7 +169,7 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     lines = [f"{directory}/{each.name}/{file}" for each in found.tools for file in each.files]
     write("\n".join(map(plain, lines)))
     if target.dry_run:
-        note(f"nothing is written: these would be {counted(len(found.tools), 'tool')}")
+        note(f"no file is written: these would be {counted(len(found.tools), 'tool')}")
     if found.flaws:
         note(f"{counted(len(found.flaws), 'definition')} can't become a tool; see above")
         click.get_current_context().exit(FINDINGS)

@@ -96,7 +96,7 @@ def _name(value: str) -> str:
     metavar="FILE",
     help="The client's configuration, if it is not where it usually is.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the entry without writing it.")
 @click.option("--undo", is_flag=True, help="Remove the entry.")
 @click.option("--force", is_flag=True, help="Replace another server of that name.")
 @tools_option
@@ -152,7 +152,7 @@ def install(
         hidden = dict.fromkeys(literals(known, change.entry), "…")
         environment = {"env": {**change.entry["env"], **hidden}} if hidden else {}
         write(_shown(known, name, {**change.entry, **environment}))
-        note(f"would be written into {change.path}" if change.is_changed else "it says so already")
+        note(f"would be written into {change.path}" if change.is_changed else "it is there already")
         return
     write(plain(place))
     undoing = [*(["--name", name] if name != "sovl-tools" else []), *["--project"] * (not is_user)]
@@ -226,13 +226,13 @@ def _shown(client: Client, name: str, entry: Mapping[str, JSON]) -> str:
 def _report(client: Client, change: Change, undo: str) -> None:
     """Report the change, and the next step."""
     if not change.is_changed:
-        note("it says so already")
+        note("it is there already")
         return
     if change.backup:
         note(f"backup: {change.backup}")
     if change.is_private:
         names = ", ".join(literals(client, change.entry))
-        note(f"it holds the value of {names}: only you can read it; keep it out of repositories")
+        note(f"it contains the value of {names}: only you can read it; keep it out of repositories")
     note(f"next: {client.follow_up}; undo: {undo}")
     _warn()
 

@@ -49,7 +49,7 @@ def all_tools(tools: ToolOptions, *, lazy: bool = False) -> ToolRegistry:
         # with no tool anywhere, a missing ./tools is misuse
         settings(tools.directories)
     if rejected:
-        note(f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why")
+        note(f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate shows the reason")
     return registry.select(*criteria) if criteria else registry
 
 

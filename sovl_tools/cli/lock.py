@@ -18,7 +18,7 @@ from sovl_tools.reporting.text import plain
 EXAMPLES = """\b
 Examples:
   sovl-tools lock               after a review: these tools can run
-  sovl-tools lock --check       in CI: write nothing, fail if a tool differs
+  sovl-tools lock --check       in CI: only check, fail if a tool differs
   sovl-tools validate --locked  the same, and all other checks"""
 EXITS = {
     1: "A tool can't be locked, or with --check a tool differs from the lock.",

@@ -25,7 +25,10 @@ GROUPS = {
     "Check": {
         "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
         "test": ("sovl_tools.cli.test:test", "Run the examples of tools as tests."),
-        "diff": ("sovl_tools.cli.diff:diff", "Show what changed in tools, and what breaks."),
+        "diff": (
+            "sovl_tools.cli.diff:diff",
+            "Show changes in tools, and which of them break callers.",
+        ),
         "check": (
             "sovl_tools.cli.check_servers:check",
             "Check MCP servers, and compare them with reviewed snapshots.",
@@ -45,7 +48,7 @@ GROUPS = {
     },
     "Live": {
         "dev": ("sovl_tools.cli.dev:dev", "Show the tools in the browser while you edit them."),
-        "watch": ("sovl_tools.cli.watch:watch", "Reload tools as they are edited."),
+        "watch": ("sovl_tools.cli.watch:watch", "Reload tools while you edit them."),
         "serve": ("sovl_tools.cli.serve:serve", "Offer tools to editors and assistants (MCP)."),
         "install": (
             "sovl_tools.cli.install:install",

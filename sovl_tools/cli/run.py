@@ -87,7 +87,7 @@ EXITS = {
 @click.option("--resume", "run_id", metavar="ID", help="Continue a run of the journal.")
 @click.option("--force", is_flag=True, help="Resume although the procedure has changed.")
 @click.option("--repeat-unfinished", is_flag=True, help="Also take steps again that were running.")
-@click.option("--dry-run", is_flag=True, help="Check, print the plan, and run nothing.")
+@click.option("--dry-run", is_flag=True, help="Check and print the plan without running it.")
 @click.option("--list", "lists", is_flag=True, help="List the runs of the journal, latest first.")
 @click.option("--show", "shown_id", metavar="ID", help="Show a run of the journal with its steps.")
 @format_option("text", "json")

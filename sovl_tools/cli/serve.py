@@ -82,7 +82,7 @@ def _check_transport(transport: str, http: Mapping[str, Any]) -> None:
         source = context.get_parameter_source(each.name or "")
         is_given = each.name in http and source is click.core.ParameterSource.COMMANDLINE
         if is_given and transport != "http":
-            raise Misuse(f"{each.opts[0]} goes with --transport http")
+            raise Misuse(f"{each.opts[0]} needs --transport http")
 
 
 @contextmanager
@@ -150,7 +150,7 @@ def token_of(name: str) -> str:
     """
     value = os.environ.get(name, "").strip()
     if not value:
-        raise Misuse(f"the environment variable {plain(name)} holds no token")
+        raise Misuse(f"the environment variable {plain(name)} is empty")
     return value
 
 
@@ -246,7 +246,7 @@ def check_extra() -> None:
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @offer_options
-@click.option("--no-watch", is_flag=True, help="Do not reload tools as they are edited.")
+@click.option("--no-watch", is_flag=True, help="Do not reload tools while you edit them.")
 @click.option("--otel", is_flag=True, help="Trace and measure calls with OpenTelemetry.")
 @click.option(
     "--search-tools/--no-search-tools",

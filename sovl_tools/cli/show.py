@@ -120,7 +120,7 @@ Examples:
   sovl-tools show weekly_report.yaml --format mermaid > weekly_report.mmd"""
 SHOW_EXITS = {
     1: "The tool did not load, or the file isn't a procedure.",
-    2: "There's no such tool or file.",
+    2: "The tool or file doesn't exist.",
 }
 
 

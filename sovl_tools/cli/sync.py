@@ -35,7 +35,7 @@ Examples:
   sovl-tools sync get_weather --prune  also remove other properties
   sovl-tools sync --descriptions       also take the docstrings' words
   sovl-tools sync --output-schema      also add the schemas of results"""
-EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest would change."}
+EXITS = {1: "A contradiction needs a manual fix, or with --check a manifest would change."}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)

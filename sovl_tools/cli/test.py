@@ -164,7 +164,7 @@ def test(
         options = ToolOptions(tools, entry_points=True, locked=locked)
         ctx.exit(check_routes(routes, options, format_, at_least=at_least, depth=int(depth)))
     if at_least is not None:
-        raise Misuse("--at-least goes with --routes")
+        raise Misuse("--at-least needs --routes")
     if interactive:
         if processes > 1:
             raise Misuse("-i runs one example after another; omit -n")

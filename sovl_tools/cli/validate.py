@@ -146,7 +146,7 @@ def target_option(words: str) -> Callable[[_F], _F]:
 @target_option("what serve omits")
 @locked_option
 @click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option("--diff", is_flag=True, help="Show the changes of --fix without writing them.")
 @click.option("--unsafe-fixes", is_flag=True, help="Include fixes that may not be what was meant.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option(

@@ -78,7 +78,7 @@ def watch(
     poll: bool,
     format_: str,
 ) -> None:
-    """Reload tools as they are edited, and log each change, until Ctrl-C.
+    """Reload tools while you edit them, and log each change, until Ctrl-C.
 
     When an edit breaks a tool, the log has the findings of validate, and the last good version
     keeps serving. JSON is one object a line: first the tools at the start, then each change.

@@ -70,7 +70,7 @@ class Unparsed(NamedTuple):
     reason: str
 
 
-_HALF = Unparsed("a string in them holds half of a surrogate pair")
+_HALF = Unparsed("a string in them contains half of a surrogate pair")
 _DEEP = Unparsed("they are nested too deep")
 
 

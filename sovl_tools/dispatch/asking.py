@@ -39,7 +39,7 @@ def find_client(
     ask = scope.asks.get(kind)
     if ask is None:
         option, error, words, client = REQUEST_KINDS[kind][:4]
-        raise error(f"{words}: no client that {client} is connected, and no {option} is given")
+        raise error(f"{words}; connect a client that {client}, or set {option} in Host")
 
     def begin(request: HostRequest) -> Future[Any]:
         asked = kind(*(_redacted(each, secrets) for each in request))

@@ -28,7 +28,7 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
         definition["description"] = tool.description
     else:
         message = "description is empty, which can be rejected"
-        losses = (Loss("doubt", ("description",), message, "say what the tool does"),)
+        losses = (Loss("doubt", ("description",), message, "describe the tool"),)
     found = loose(tool.parameters, GEMINI)
     definition["parametersJsonSchema"] = found.schema
     return Shape(tool, definition, (*losses, *found.losses, *_infinite_recursions(found)))

@@ -36,7 +36,7 @@ ANSWERS: dict[FailureKind, Answer] = {
     "invalid_arguments": Answer(
         400, "Invalid arguments", "The arguments aren't JSON, or do not match their schema."
     ),
-    "unknown_tool": Answer(404, "Unknown tool", "There's no such tool anymore."),
+    "unknown_tool": Answer(404, "Unknown tool", "The tool doesn't exist anymore."),
     "cancelled": Answer(409, "Cancelled", "Someone cancelled the call."),
     "tool_error": Answer(500, "Tool failed", "The tool failed."),
     "invalid_result": Answer(

@@ -148,7 +148,7 @@ class _Strict(Transformer):
         if not isinstance(found.target, dict | bool):
             raise StrictError(path, f"the reference {schema['$ref']!r} can't be followed")
         if "$ref" in self.target(found.target):
-            raise StrictError(path, "it refers to nothing but itself")
+            raise StrictError(path, "it refers only to itself")
         if self.dialect.is_recursive:
             return schema, path
         if any(found.target is each for each in self._open):
@@ -172,7 +172,7 @@ class _Strict(Transformer):
         if "array" in types and "prefixItems" in schema:
             raise StrictError((*path, "prefixItems"), "a tuple has items of different schemas")
         if "array" in types and "items" not in schema:
-            raise StrictError(path, "an array does not say what its items are", "add 'items'")
+            raise StrictError(path, "an array doesn't describe its items", "add 'items'")
         return self._closed(schema, path) if "object" in types else schema
 
     def _type(self, schema: dict[str, JSON], path: Path) -> JSON:
@@ -190,12 +190,12 @@ class _Strict(Transformer):
     def _check_values(self, schema: dict[str, JSON], keyword: str, path: Path) -> None:
         values = schema[keyword] if keyword == "enum" else [schema[keyword]]
         if not values:
-            raise StrictError((*path, keyword), "there's nothing to choose from")
+            raise StrictError((*path, keyword), "it has no choices")
         if any(isinstance(each, dict | list) for each in values):
             raise StrictError((*path, keyword), f"{keyword} has values that aren't scalars")
         texts = {each for each in values if isinstance(each, str)}
         if not self.dialect.minds_case and len({*map(str.lower, texts)}) < len(texts):
-            message = "values that differ in case alone can be mistaken for each other"
+            message = "values that differ only in case can be mistaken for each other"
             self.record("doubt", (*path, keyword), message)
 
     def _closed(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:

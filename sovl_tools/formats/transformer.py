@@ -188,7 +188,7 @@ class Transformer(Rewrite):
             elif keyword == "oneOf" and "anyOf" not in schema:
                 made["anyOf"] = self.value(keyword, value, path)
                 if not are_disjoint([self.target(each) for each in value]):
-                    self.record("rewritten", (*path, keyword), "oneOf is said as anyOf")
+                    self.record("rewritten", (*path, keyword), "oneOf is written as anyOf")
             elif not is_silent(keyword):
                 moved.append(keyword)
         return made, moved

@@ -303,7 +303,7 @@ _WORDS_OF = {
     ("properties", False): "is new",
     ("alternatives", True): "takes an alternative less",
     ("alternatives", False): "takes an alternative more",
-    ("additionalProperties", True): "takes nothing more than is listed",
+    ("additionalProperties", True): "takes only the listed properties",
     ("additionalProperties", False): "takes more than is listed",
 }
 

@@ -122,7 +122,7 @@ def _errors(definition: ToolDefinition, document: dict[str, JSON] | str) -> Iter
     function: Any = definition.function
     if is_method(function):
         owner = function.__qualname__.rpartition(".")[0]
-        words = "nothing supplies the object that the method belongs to"
+        words = "the method's object is missing"
         error = InferenceError(owner, "self", words, f"register an instance of {owner}")
         yield not_inferable(function, error, definition.name)
     # a definition with problems isn't compared with its function
@@ -384,7 +384,7 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
         raise
     except BaseException as error:  # noqa: BLE001 - the constructor is the author's code
         case = CodeCase(
-            f"{kind.__name__}() failed: {error_text(error)}", "register an instance by hand"
+            f"{kind.__name__}() failed: {error_text(error)}", "register an instance in code"
         )
         return _unusable(kind, case, place)
     return _of_instance(instance, place)

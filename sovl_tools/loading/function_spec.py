@@ -315,7 +315,7 @@ def unwritable(value: Any) -> str | None:
     for each in pending:  # which grows meanwhile
         if isinstance(each, str):
             if not encodes(each):
-                return "it holds half of a surrogate pair"
+                return "it contains half of a surrogate pair"
         elif isinstance(each, Mapping):
             pending += [*each, *each.values()]
         elif isinstance(each, list | tuple):
@@ -323,7 +323,7 @@ def unwritable(value: Any) -> str | None:
         elif isinstance(each, int | float):
             # other languages read a number beyond the range of floats differently
             if not -_LARGEST <= each <= _LARGEST:
-                return "it is not a number that JSON can hold"
+                return "it is not a JSON number"
         elif each is not None:
             return f"it holds {type(each).__name__!r}, which isn't JSON"
     return None

@@ -149,7 +149,7 @@ class Child:
             if self.line(time.monotonic() + _START_TIME) == READY:
                 return
         self.end()
-        words = self._tail.decode(errors="replace") or f"it said nothing for {_START_TIME:g} s"
+        words = self._tail.decode(errors="replace") or f"it was silent for {_START_TIME:g} s"
         raise SovlToolsError(f"the child process did not start: {words}")
 
     def ended_by(self) -> str:

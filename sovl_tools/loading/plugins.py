@@ -180,7 +180,7 @@ class Modules:
         if os.path.isdir(file):
             odd = "it is a folder, not a file"
         elif os.path.islink(file):
-            odd = "it is a link to nothing"
+            odd = "it is a broken link"
         return _lost(unit, unavailable(f"the module can't be imported: {odd}", path))
 
 

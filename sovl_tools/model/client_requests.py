@@ -184,25 +184,26 @@ def _consists(value: Any, kind: type, *types: Any) -> bool:
 
 REQUEST_KINDS: Mapping[type[HostRequest], RequestKind] = {
     Question: RequestKind(
-        "on_elicit", ElicitationError, "no one can be asked", "asks its user", "an Answer",
+        "on_elicit", ElicitationError, "the user can't be reached", "supports elicitation",
+        "an Answer",
         lambda value: (
             _consists(value, Answer, str, dict | None)
             and value.action in ("accept", "decline", "cancel")
         ),
     ),
     SampleRequest: RequestKind(
-        "on_sample", SamplingError, "no model can be asked", "lends its model", "a Sample",
+        "on_sample", SamplingError, "no model can be reached", "supports sampling", "a Sample",
         lambda value: _consists(value, Sample, str, str, str | None, list),
     ),
     ApprovalRequest: RequestKind(
-        "on_approve", ApprovalError, "this call needs approval, and no one can be asked",
+        "on_approve", ApprovalError, "this call needs approval, and no host can give it",
         "approves calls", "an Approval, a bool or a reason",
         lambda value: (
             isinstance(value, bool | str) or _consists(value, Approval, bool, str, bool)
         ),
     ),
     RootsRequest: RequestKind(
-        "on_list_roots", RootsError, "no one can be asked for directories", "says where it works",
+        "on_list_roots", RootsError, "the client's directories are unknown", "lists its roots",
         "a list of Root",
         lambda value: (
             isinstance(value, list)
@@ -262,7 +263,7 @@ def check_sendable(request: ClientRequest) -> None:
     try:
         json_text(request)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"no client can be asked this: {error}") from None
+        raise type(error)(f"no client can take this request: {error}") from None
 
 
 def sample_request(  # noqa: PLR0913 - as the protocol has them

@@ -68,7 +68,7 @@ class _Media:
             raise ValueError("data must not be empty")
         given = _checked("media_type", self.media_type or sniffed(self.data, self._kind) or "")
         if not given:
-            raise ValueError(f"media_type is needed: the bytes do not tell what {self._kind} it is")
+            raise ValueError(f"media_type is needed: the bytes do not identify the {self._kind}")
         # providers reject an image as ``audio/…``
         if not re.match(rf"{self._kind}/\S", given):
             raise ValueError(f"media_type must begin with '{self._kind}/', not be {given!r}")
@@ -101,7 +101,7 @@ class _Media:
             data = file.read()
         if not data:
             raise ValueError(f"{name!r} is empty")
-        found = media_type or sniffed(data, cls._kind) or _guessed(name) or "of no known type"
+        found = media_type or sniffed(data, cls._kind) or _guessed(name) or "of an unknown type"
         if media_type is None and not found.startswith(f"{cls._kind}/"):
             raise ValueError(f"{name!r} must be an {cls._kind}, but is {found}: give media_type")
         return cls(data, found)

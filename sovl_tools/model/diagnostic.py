@@ -182,8 +182,8 @@ def ask(
             for finding in chain.from_iterable(map(each.check, subjects)):
                 # locating each finding takes time, and no one reads more of them
                 if len(found) - before == MAX_FINDINGS:
-                    words = f"and more from here on, next to the {MAX_FINDINGS} that are told"
-                    advice = "mend those first, then check again"
+                    words = f"and more from here on, next to the {MAX_FINDINGS} that are shown"
+                    advice = "fix those first, then check again"
                     found.append(Verdict(each, Finding(finding.place, words, advice)))
                     break
                 found.append(Verdict(each, finding))

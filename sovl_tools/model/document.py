@@ -214,7 +214,7 @@ def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
         raise ValueError("it is nested too deep") from None
     # half of a surrogate pair is written as an escape, and so is a whole one
     if "\\ud" in text and not encodes(json.dumps(json.loads(text), ensure_ascii=False)):
-        raise ValueError("a string in it holds half of a surrogate pair")
+        raise ValueError("a string in it contains half of a surrogate pair")
     return text
 
 

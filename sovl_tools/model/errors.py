@@ -100,7 +100,7 @@ class InferenceError(SovlToolsError, TypeError):
         function: the function's qualified name; ``""`` for a lone type.
         parameter: the parameter that is to blame; None for the function as a whole.
         message: the reason.
-        help: what would be right, as an imperative; None where that is unknown.
+        help: the correction, as an imperative; None where that is unknown.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ class UnreadableError(SovlToolsError, ValueError):
         message: the problem.
         line: where, from 1.
         column: where, in characters from 1.
-        help: what would be right, as an imperative; None where that is unknown.
+        help: the correction, as an imperative; None where that is unknown.
     """
 
     def __init__(self, message: str, line: int, column: int, advice: str | None = None) -> None:
@@ -128,7 +128,7 @@ class JournalError(SovlToolsError):
     Attributes:
         path: of the journal's file.
         message: the problem.
-        help: what would be right, as an imperative; None where that is unknown.
+        help: the correction, as an imperative; None where that is unknown.
     """
 
     def __init__(self, path: str, message: str, advice: str | None = None) -> None:
@@ -189,7 +189,7 @@ class TemplateError(SovlToolsError, ValueError):
 
     Attributes:
         message: the problem.
-        help: what would be right, as an imperative; None where that is unknown.
+        help: the correction, as an imperative; None where that is unknown.
     """
 
     def __init__(self, message: str, advice: str | None = None) -> None:
@@ -208,7 +208,7 @@ class EvaluationError(SovlToolsError):
         message: why.
         line: of the text, from 1.
         name: the variable, key or index that is absent; None if another thing is wrong.
-        help: what would be right, as an imperative; None where that is unknown.
+        help: the correction, as an imperative; None where that is unknown.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ def value_of(answer: Mapping[str, Any]) -> Any:
     structured = answer.get("structuredContent")
     if answer.get("isError") is True:
         message = "\n".join(texts) or (json.dumps(structured) if structured else "")
-        raise ToolError(message or "the tool failed, and the server does not say why")
+        raise ToolError(message or "the tool failed, and the server gives no reason")
     if structured is not None:
         others = [
             each for each in content if not (isinstance(each, Text) and _repeats(each, structured))

@@ -189,7 +189,7 @@ class _Reader:
                 names = [f"{method.upper()} {path}", *(tags if isinstance(tags, list) else [])]
                 if selection.wants([own, *names]):
                     if method not in METHODS:
-                        flaw = Flaw((*place, method), f"{method!r:.80} isn't a method known here")
+                        flaw = Flaw((*place, method), f"{method!r:.80} isn't a supported method")
                         yield (*place, method), flaw
                         continue
                     try:
@@ -290,7 +290,7 @@ class _Reader:
         styles = _STYLES[where]
         style = value.get("style") or styles[0]
         if style not in styles:
-            raise UnfitDefinition((*place, "style"), f"the style {style!r:.80} is not known here")
+            raise UnfitDefinition((*place, "style"), f"the style {style!r:.80} is not supported")
         schema = value.get("schema")
         content = value.get("content")
         if schema is None and isinstance(content, dict) and content:
@@ -337,7 +337,7 @@ class _Reader:
                 style = own.get("style") or "form"
                 if style not in _STYLES["query"]:
                     where = (*place, "encoding", name, "style")
-                    raise UnfitDefinition(where, f"the style {style!r:.80} is not known here")
+                    raise UnfitDefinition(where, f"the style {style!r:.80} is not supported")
                 if "style" in own or "explode" in own:
                     explode = own.get("explode", style == "form") is True
                     found[name] = Argument("query", name, _query_style(style, explode=explode))

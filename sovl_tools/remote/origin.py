@@ -28,6 +28,7 @@ from sovl_tools.loading.origins import PACKAGES, Origin, OriginLoad
 from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules.folder import not_as_locked
 from sovl_tools.loading.rules.module import CodeCase
+from sovl_tools.loading.rules.schema import missing_description
 from sovl_tools.model.catalog import Candidate, CatalogChange
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
@@ -44,6 +45,7 @@ from sovl_tools.model.folder import fit_names, name_problem
 from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer, RemoteError, load_sdk, session_of
 from sovl_tools.remote.snapshot import Reviewed, SnapshotError
+from sovl_tools.schema.subschemas import nodes
 
 _STEP = 0.2
 _QUIET = (0.05, 0.05, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -138,7 +140,10 @@ class RemoteTools(NamedTuple):
             function = _Offered(self.server, found).run
             definition = replace(found.definition(name, function), source=path)
             candidate = checked(definition, location)
-            diagnostics = [_placed(each, path, name) for each in candidate.diagnostics]
+            parameters = nodes(found.parameters, ("parameters",))
+            undescribed = ask((missing_description,), *parameters)
+            listed = [each.at(path, 1, 1, tool=name) for each in undescribed]
+            diagnostics = [_placed(each, path, name) for each in (*candidate.diagnostics, *listed)]
             if candidate.status == "rejected":
                 return rejected(name, location, diagnostics)
             return candidate._replace(

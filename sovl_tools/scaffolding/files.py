@@ -42,7 +42,7 @@ def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> Non
     An existing folder keeps its other files; files with the same names are replaced.
 
     Raises:
-        OSError: a file can't be written; nothing has changed.
+        OSError: a file can't be written; no tool has changed.
     """
     is_new_root = not os.path.isdir(root)
     os.makedirs(root, exist_ok=True)

@@ -68,7 +68,7 @@ def import_tools(definitions: Iterable[Definition], write: Write) -> ImportedToo
             made = new_tool(name, each, write)
             if each.unread:
                 keys = ", ".join(map(repr, each.unread))
-                notes.append(f"{_shown(each.name)}: {keys} is not known here, and omitted")
+                notes.append(f"{_shown(each.name)}: {keys} is not supported, and omitted")
             if name != each.name:
                 notes.append(f"{_shown(each.name)} is called {name!r} here")
         if isinstance(made, Flaw):

@@ -160,7 +160,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, ways: _Ways, *, limit: 
     if not is_workable or name_problem(folder.name) is not None:
         return _refused(folder)
     if manifest is not None and not manifest.enabled:
-        return Sync(folder, notes=('left alone: its manifest says "enabled": false',))
+        return Sync(folder, notes=('skipped: its manifest says "enabled": false',))
     snapshot = take_snapshot(folder)
     if isinstance(snapshot, Unreadable):
         return _refused(folder)
@@ -174,11 +174,11 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, ways: _Ways, *, limit: 
     missing = unmet(manifest.document) if manifest and is_legible else ()
     # missing requirements explain why the import failed
     if found.verdicts and missing:
-        return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
+        return Sync(folder, verdicts=wrong, notes=(f"skipped: {', '.join(missing)}",))
     # the tool's name isn't bound to a function, or the function's signature is unknown
     case = AgreementCase(folder.name, {}, found.interface)
     verdicts = found.verdicts or ask((agreement.missing_function, agreement.not_a_function), case)
-    notes = (f"left alone: {found.reason}",) if found.reason else ()
+    notes = (f"skipped: {found.reason}",) if found.reason else ()
     return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)
 
 
@@ -317,5 +317,5 @@ def _advice(verdict: Verdict, spec: FunctionSpec) -> str | None:
     place = verdict.finding.place
     error = spec.errors.get(place.parameter or "") if isinstance(place, ModulePlace) else None
     if verdict.rule is agreement.parameter_not_required and error is not None:
-        return f"add a property by hand, because no schema can be made of it: {error.message}"
+        return f"add a property manually, because no schema can be made of it: {error.message}"
     return verdict.finding.help

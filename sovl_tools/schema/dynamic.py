@@ -33,7 +33,9 @@ def stated(schema: Any, path: Path = ()) -> Any:
         TypeError: it contains a class other than an Enum under ``enum``, or is nested too deep.
     """
     if len(path) > MAX_DEPTH:
-        raise TypeError(f"the schema is nested more than {MAX_DEPTH} levels deep, or holds itself")
+        raise TypeError(
+            f"the schema is nested more than {MAX_DEPTH} levels deep, or contains itself"
+        )
     if isinstance(schema, Mapping):
         return {key: stated(each, (*path, key)) for key, each in schema.items()}
     if isinstance(schema, list | tuple):

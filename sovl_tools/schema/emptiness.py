@@ -48,7 +48,7 @@ def contradiction(node: SchemaNode) -> Contradiction | None:
     own = node.path[len(node.base) :]
     parts = applying([Part(node.schema, own, node.root)])
     if parts is None:
-        return Contradiction((*own, "allOf"), "a schema of 'allOf' admits nothing")
+        return Contradiction((*own, "allOf"), "a schema of 'allOf' admits no value")
     found = next(chain(_types(parts), _values(parts), _bounds(parts), _required(parts)), None)
     if found is None:
         return None
@@ -135,5 +135,5 @@ def _required(parts: Parts) -> Iterator[_Found]:
     for part in parts:
         for name in part.schema.get("required", ()):
             if any(each.schema is False for other in parts for each in other.applied(name)):
-                reason = f"{name!r} is required, but its schema is false, which admits nothing"
+                reason = f"{name!r} is required, but its schema is false, which admits no value"
                 yield part, "required", reason

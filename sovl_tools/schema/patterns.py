@@ -191,7 +191,7 @@ class _Reader:
         found = _COUNT.match(self.pattern, self._at)
         text = self.pattern[self._at] if found is None else found[0]
         if self._atom is None:
-            raise PatternError(self._at, "there's nothing to repeat", self._glob())
+            raise PatternError(self._at, "there's no atom to repeat", self._glob())
         if found is not None and found[3] and int(found[3]) < int(found[1]):
             raise PatternError(self._at, f"the numbers of {text} are out of order")
         self._at += len(text)

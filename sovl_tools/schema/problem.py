@@ -374,7 +374,7 @@ def as_text_of(value: JSON, types: Collection[str]) -> str:
 def _enum(problem: Problem, *, with_hint: bool) -> str:
     value, allowed = problem.value, problem.expected
     if not allowed:
-        return f"can't be given now: there's nothing to choose from, so not {shown(value)}"
+        return f"can't be given now: it has no choices, so not {shown(value)}"
     near = None
     if isinstance(value, str) and with_hint:
         near = nearest(value, [each for each in allowed if isinstance(each, str)])

@@ -186,7 +186,7 @@ def _named(root: JSON, reference: str) -> Reference:
         return Reference(failure="leads nowhere")
     # ValueError: the reference isn't an address; the others: the root isn't a valid schema
     except (Unresolvable, ValueError, AttributeError, TypeError):
-        return Reference(failure="leads out of the schema, and nothing is fetched")
+        return Reference(failure="leads out of the schema, and the network is never used")
     every = [*nodes(root, ())]
     path = next((node.path for node in every if node.schema is target), ())
     parts = [each.schema for each in every[1:] if each.path == path[: len(each.path)]]
@@ -273,7 +273,7 @@ def excess(root: dict[str, JSON]) -> str | None:
     size, steps = _expansion(root, root, {})
     if size > MAX_EXPANSION:
         return f"multiply to more than {MAX_EXPANSION:,} subschemas"
-    return f"follow upon each other more than {MAX_STEPS} times" if steps > MAX_STEPS else None
+    return f"follow each other more than {MAX_STEPS} times" if steps > MAX_STEPS else None
 
 
 _Known: TypeAlias = dict[int, tuple[int, int]]

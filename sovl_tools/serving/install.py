@@ -286,7 +286,7 @@ def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False
         raise ConfigurationError(path, f"there's no server {name!r} in {client.key!r}")
     entry = before.servers[name]
     if _tools_of(entry) is None:
-        words = f"the server {name!r} does not start sovl-tools; remove it by hand"
+        words = f"the server {name!r} does not start sovl-tools; remove it manually"
         raise ConfigurationError(path, words)
     if not dry_run:
         servers = {key: each for key, each in before.servers.items() if key != name}

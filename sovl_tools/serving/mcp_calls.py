@@ -182,21 +182,21 @@ KINDS: Mapping[type[ClientRequest], Kind] = {
         ElicitRequest,
         (ElicitResult,),
         {"elicitation": {"form": {}}},
-        "the client can't ask its user",
+        "the client can't show questions",
         "the client did not ask its user",
     ),
     SampleRequest: Kind(
         CreateMessageRequest,
         (CreateMessageResult, CreateMessageResultWithTools),
         {"sampling": {}},
-        "the client does not let tools ask its model",
+        "the client does not answer samples",
         "the client did not ask its model",
     ),
     RootsRequest: Kind(
         ListRootsRequest,
         (ListRootsResult,),
         {"roots": {}},
-        "the client does not say in which directories it works",
+        "the client does not list its directories",
         "the client did not say in which directories it works",
     ),
 }
@@ -204,7 +204,7 @@ KINDS: Mapping[type[ClientRequest], Kind] = {
 
 PAGE = KINDS[Question]._replace(
     capability={"elicitation": {"url": {}}},
-    lacking="the client can't ask its user to open a page",
+    lacking="the client can't show questions to open a page",
 )
 """Elicitation of mode ``url``: the user is asked to open a page."""
 
@@ -282,7 +282,7 @@ class InputRequests:
             method: str = kind.request.model_fields["method"].default
             message = kind.request.model_validate({"method": method, "params": params})
         except ValidationError as problem:
-            raise error(f"the client can't be asked this: {_words(problem)}") from problem
+            raise error(f"the client can't take this request: {_words(problem)}") from problem
         obstacle = None if is_first and is_later else self._obstacle(request)
         if obstacle is not None:
             raise error(obstacle)

@@ -127,7 +127,7 @@ class _Server(uvicorn.Server):
         try:
             await super().startup(sockets)
         except SystemExit:
-            raise ListeningError("the application did not start; the log says why") from None
+            raise ListeningError("the application did not start; see the log") from None
         if self._on_start is not None:
             for listening in sockets or ():
                 self._on_start(url_of(listening))

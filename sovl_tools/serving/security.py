@@ -27,6 +27,9 @@ _SINGLE = (b"authorization", b"content-type", b"host", b"origin")
 _CLOSE = {"Connection": "close"}
 
 
+_ALLOWING = "allow it with --allow-{0} or Security({0}s=…)"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Security:
     """The requirements for requests, and the limits of a server.
@@ -76,11 +79,11 @@ class Security:
             headers[name] = value.decode("latin-1")
         host = headers.get(b"host", "")
         if not self.knows_host(host):
-            detail = f"no host {host[:80]!r} is served here; the server can be told to allow it"
+            detail = f"the host {host[:80]!r} is not allowed; {_ALLOWING.format('host')}"
             return problem(421, detail)
         origin = headers.get(b"origin")
         if origin is not None and not self.knows_origin(origin, host):
-            detail = f"no page of {origin[:80]!r} can call; the server can be told to allow it"
+            detail = f"pages of {origin[:80]!r} are not allowed; {_ALLOWING.format('origin')}"
             return problem(403, detail)
         is_preflight = (
             scope["method"] == "OPTIONS"

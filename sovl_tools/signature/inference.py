@@ -136,7 +136,7 @@ def parameters_of(
     """
     found = signature.parameters
     if signature is ANYTHING or not signature.is_function:
-        words = "it can't be told what it takes"
+        words = "its parameters are unknown"
         raise InferenceError(name_of(function), None, words, "wrap it in a function")
     if not is_method:
         return found

@@ -38,7 +38,7 @@ class Missing(Enum):
     """Values that represent "there isn't one" where None is a value."""
 
     REQUIRED = "the parameter has no default"
-    UNKNOWN = "the default can't be told without running the module"
+    UNKNOWN = "the default is unknown without running the module"
 
 
 REQUIRED = Missing.REQUIRED

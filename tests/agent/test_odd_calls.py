@@ -176,10 +176,12 @@ MESSAGE = {"role": "assistant", "content": ""}
          "the provider ended the answer with finish_reason 'abort'"),
         ({"finish_reason": "malformed_function_call", "message": MESSAGE}, ProviderError,
          "the provider ended the answer with finish_reason 'malformed_function_call'"),
-        ({"finish_reason": "stop", "message": MESSAGE}, EmptyAnswerError, "the model said nothing"),
+        ({"finish_reason": "stop", "message": MESSAGE}, EmptyAnswerError,
+         "the model's answer is empty"),
         ({"finish_reason": "tool_calls", "message": MESSAGE}, EmptyAnswerError,
-         "the model said nothing"),
-        ({"finish_reason": None, "message": MESSAGE}, EmptyAnswerError, "the model said nothing"),
+         "the model's answer is empty"),
+        ({"finish_reason": None, "message": MESSAGE}, EmptyAnswerError,
+         "the model's answer is empty"),
     ],
 )  # fmt: skip
 def test_an_answer_that_failed_says_so(choice: Any, kind: type[Exception], words: str) -> None:

@@ -180,7 +180,7 @@ def test_what_nothing_would_supply_is_refused(params: dict[str, Any]) -> None:
     with pytest.raises(InferenceError) as caught:
         defined(paint, options)
     assert str(caught.value) == (
-        "paint: 'wall': has no default and is not required, so nothing would supply it; "
+        "paint: 'wall': has no default and is not required, so it would always be missing; "
         "give it a default, require it, or supply it in a preprocess"
     )
     supplied = options | {"preprocess": dict}

@@ -165,8 +165,8 @@ UNFIT: list[tuple[Any, str | None, str]] = [
     (_several, "cities", "_several: 'cities': '*cities' never receives anything; remove it, or "),
     (_rest, "strangers", "_rest: 'strangers': annotated Odd, but there's no JSON for Odd; use a "),
     (len, "obj", "len: 'obj': positional-only; "),
-    (dict.update, None, "dict.update: it can't be told what it takes; wrap it in a function"),
-    (5, None, "int: it can't be told what it takes; wrap it in a function"),
+    (dict.update, None, "dict.update: its parameters are unknown; wrap it in a function"),
+    (5, None, "int: its parameters are unknown; wrap it in a function"),
 ]
 
 

@@ -171,11 +171,11 @@ def test_quit_leaves_what_follows_unsaid(chat: Chat) -> None:
     [
         ("/tols", "there's no command '/tols'; did you mean '/tools'?"),
         ("/", "there's no command '/'; /help lists the commands"),
-        ("/clear all", "/clear takes nothing, not 'all'"),
+        ("/clear all", "/clear takes no arguments, not 'all'"),
         ("/load", "/load needs the name of a file"),
         ("/load nowhere.json", "'nowhere.json' can't be loaded: No such file or directory"),
         ("/load text.txt", "'text.txt' can't be loaded: Expecting value"),
-        ("/save text.txt", "'text.txt' is already there and holds no conversation"),
+        ("/save text.txt", "'text.txt' is already there and has no conversation"),
         ("/save no/where.json", "'no/where.json' can't be written: No such file or directory"),
     ],
 )
@@ -224,8 +224,8 @@ def test_what_becomes_of_the_tools_is_told(write: Write, chat: Chat, tmp_path: P
 
     done = chat(stdin=Lines())
     *others, last = done.out.splitlines()
-    assert [each for each in others if each != "nothing has changed"] == ["you", "still"]
-    assert last == "nothing has changed"
+    assert [each for each in others if each != "no tool has changed"] == ["you", "still"]
+    assert last == "no tool has changed"
     assert "tools: added hello\n" in done.err
     assert "tools: rejected hello: the last good version keeps serving: tools/hello" in done.err
 
@@ -276,7 +276,7 @@ def test_a_call_that_makes_no_sense_is_shown_as_it_is(chat: Chat) -> None:
         (drops(says("half of it all"), after=4), "onnection"),
         (refuses("I would rather not."), "I would rather not."),
         (says("cut", cut=True), "the answer was cut off"),
-        (says(""), "the model said nothing"),
+        (says(""), "the model's answer is empty"),
     ],
     ids=["key", "limit", "busy", "bad", "dropped", "refused", "cut", "empty"],
 )

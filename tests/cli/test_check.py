@@ -341,7 +341,7 @@ def test_what_cannot_be_written_is_one_clear_outcome(raw: Raw, run: Run, tmp_pat
     raw.says((tool("half", description="Half \ud83d here."), tool("seen", title="a\u200bb")))
     done = run("check", "--update", "--format", "concise")
     assert done.code == 1
-    assert "ST301 a string in it holds half of a surrogate pair" in done.out
+    assert "ST301 a string in it contains half of a surrogate pair" in done.out
     assert "ST217" in done.out
     text = (tmp_path / "mcp" / "raw.json").read_text(encoding="utf-8")
     assert r"Half \ud83d here." in text

@@ -18,7 +18,7 @@ BROWSER = "import sys; open('opened', 'w').write(sys.argv[1])"
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--token-env", "TOOLS_TOKEN"], "the environment variable TOOLS_TOKEN holds no token"),
+        (["--token-env", "TOOLS_TOKEN"], "the environment variable TOOLS_TOKEN is empty"),
         (["--tools", "missing"], "there's no 'missing'"),
         (["--port", "70000"], "70000 is not in the range"),
         (["--host", "0.0.0.0"], "No such option"),

@@ -130,11 +130,11 @@ def test_a_link_in_a_revision_leads_nowhere(run: Run, write: Write, repository: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nothing",), "there's no directory 'nothing', and git knows no revision 'nothing'"),
-        (("--", "-x"), "there's no directory '-x', and git knows no revision '-x'"),
-        (("HEAD", "tools\n"), "and git knows no revision"),
+        (("nothing",), "there's no directory 'nothing', and unknown git revision 'nothing'"),
+        (("--", "-x"), "there's no directory '-x', and unknown git revision '-x'"),
+        (("HEAD", "tools\n"), "and unknown git revision"),
         (("empty", "empty"), "there's no sound tool on either side"),
-        (("HEAD", "--tools", ".."), "'..' lies outside of the repository"),
+        (("HEAD", "--tools", ".."), "'..' is outside of the repository"),
     ],
 )
 def test_what_is_neither_a_directory_nor_a_revision_is_misuse(
@@ -157,7 +157,7 @@ def test_without_a_commit_a_repository_or_git_there_is_one_clear_message(
     shutil.rmtree(repository / ".git")
     ceiling = {"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     done = run("diff", "HEAD", **ceiling)
-    words = "there's no directory 'HEAD', and git can't tell what has changed: not a git"
+    words = "there's no directory 'HEAD', and git can't list the changes: not a git"
     assert (done.code, words in done.err) == (2, True)
     done = run("diff", "HEAD", PATH="/nowhere")
     assert (done.code, "git can't be run" in done.err) == (2, True)

@@ -80,7 +80,7 @@ def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
     put(tmp_path, [TIME])
     done = run("import", "openai", "tools.json", "--dry-run")
     assert done.out == "tools/get_time/get_time.json\ntools/get_time/get_time.py\n"
-    assert done.err == "nothing is written: these would be 1 tool\n"
+    assert done.err == "no file is written: these would be 1 tool\n"
     assert not (tmp_path / "tools").exists()
 
 
@@ -106,7 +106,7 @@ def test_nothing_is_written_if_no_definition_is_right(run: Run, tmp_path: Path) 
     put(tmp_path, [3])
     done = run("import", "openai", "tools.json")
     assert (done.code, done.out) == (1, "")
-    assert done.err.endswith("Error: nothing is written\n")
+    assert done.err.endswith("Error: no file is written\n")
     assert not (tmp_path / "tools").exists()
 
 
@@ -115,7 +115,7 @@ def test_json_lines_and_unknown_keys(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tools.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
     done = run("import", "openai", "tools.jsonl")
     assert done.code == 0
-    assert "'get_time': 'color' is not known here, and omitted" in done.err
+    assert "'get_time': 'color' is not supported, and omitted" in done.err
     manifest = json.loads((tmp_path / "tools/echo/echo.json").read_text())
     assert manifest["parameters"]["properties"]["text"]["type"] == "string"
     assert run("validate").code == 0

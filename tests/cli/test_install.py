@@ -48,7 +48,7 @@ def test_the_entry_starts_the_server_from_anywhere(
     done = install(run, home, client, WEATHER_KEY="s3cret")
     path = home / place
     assert (done.code, done.out) == (0, f"{path}\n")
-    assert "it holds the value of WEATHER_KEY: only you can read it" in done.err
+    assert "it contains the value of WEATHER_KEY: only you can read it" in done.err
     assert f"undo: sovl-tools install {client} --undo" in done.err
     assert path.stat().st_mode & 0o777 == 0o600
     entry = entry_in(path)
@@ -80,7 +80,7 @@ def test_the_file_of_a_project_refers_to_what_the_environment_has(
     assert entry_in(path, key)["env"] == {"WEATHER_KEY": reference}
     done = install(run, home, client, "--project", "--env", "WEATHER_KEY=a$b", "--env", "MORE=1")
     assert entry_in(path, key)["env"] == {"WEATHER_KEY": "a$b", "MORE": "1"}
-    assert "it holds the value of WEATHER_KEY, MORE" in done.err
+    assert "it contains the value of WEATHER_KEY, MORE" in done.err
     assert install(run, home, client, "--project", "--undo").code == 0
 
 
@@ -95,7 +95,7 @@ def test_what_is_not_set_is_told(run: Run, home: Path, tmp_path: Path) -> None:
     assert "is not set" not in done.err
     env = entry_in(home / ".cursor" / "mcp.json")["env"]
     assert env == {"WEATHER_KEY": "here", "MORE": "flag"}
-    assert "it says so already" in install(run, home, "cursor").err
+    assert "it is there already" in install(run, home, "cursor").err
 
 
 def test_options_of_serve_are_handed_on(run: Run, home: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_dry_run_writes_nothing_and_shows_no_secret(run: Run, home: Path) -> N
     done = install(run, home, "cursor", "--undo", "--dry-run")
     assert "would remove 'sovl-tools'" in done.err
     assert entry_in(home / ".cursor" / "mcp.json")
-    assert "says so already" in install(run, home, "cursor", "--dry-run").err
+    assert "is there already" in install(run, home, "cursor", "--dry-run").err
 
 
 @check_each(

@@ -286,8 +286,8 @@ def test_a_default_that_no_manifest_can_hold_is_left_out_and_told(run: Run, type
     done = run("new", "made", "--from", "types_of:odd")
     assert done.code == 0
     assert done.err.splitlines()[:2] == [
-        "the default of 'a' is omitted: it holds half of a surrogate pair",
-        "the default of 'b' is omitted: it is not a number that JSON can hold",
+        "the default of 'a' is omitted: it contains half of a surrogate pair",
+        "the default of 'b' is omitted: it is not a JSON number",
     ]
     document = json.loads((types / "tools/made/made.json").read_text())
     assert all("default" not in each for each in document["parameters"]["properties"].values())

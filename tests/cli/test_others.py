@@ -106,7 +106,7 @@ def test_list_says_how_many_did_not_load(run: Run, write: Write) -> None:
         0,
         ["NAME  CATEGORY  TAGS  DESCRIPTION", f"odd                   rejected: {reason}"],
     )
-    assert done.err == "1 tool did not load; sovl-tools validate says why\n"
+    assert done.err == "1 tool did not load; sovl-tools validate shows the reason\n"
 
 
 def _three(write: Write) -> None:

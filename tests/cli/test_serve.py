@@ -76,7 +76,7 @@ def test_what_is_offered_and_what_is_not_is_said_at_the_start(write: Write, run:
     write("broken", code="def broken(text: str) -> str\n")
     done = run("serve", "--no-watch")
     assert (done.code, done.out) == (0, "")
-    assert "1 tool did not load; sovl-tools validate says why" in done.err
+    assert "1 tool did not load; sovl-tools validate shows the reason" in done.err
     assert "serving 1 tool over standard input and output" in done.err
     assert run("serve", "--no-watch", "-q").err == ""
 
@@ -194,7 +194,7 @@ def test_two_tools_stand_for_all_and_procedures_are_tools(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--token-env", "NO_SUCH_TOKEN"], "the environment variable NO_SUCH_TOKEN holds no token"),
+        (["--token-env", "NO_SUCH_TOKEN"], "the environment variable NO_SUCH_TOKEN is empty"),
         (["--host", "no.such.host.invalid"], "there's no address 'no.such.host.invalid'"),
         (["--allow-origin", "nonsense"], "an origin is like"),
     ],
@@ -211,4 +211,4 @@ def test_options_that_make_no_sense_are_refused_before_a_tool_is_imported(
 
 def test_options_of_http_are_refused_with_another_transport(run: Run) -> None:
     done = run("serve", "--token-env", "TOOLS_TOKEN")
-    assert (done.code, done.err) == (2, "Error: --token-env goes with --transport http\n")
+    assert (done.code, done.err) == (2, "Error: --token-env needs --transport http\n")

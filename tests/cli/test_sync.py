@@ -197,7 +197,7 @@ def test_a_manifest_is_made_where_there_is_none(run: Run, write: Write) -> None:
 
 def test_notes_go_to_the_error_output_unless_it_is_quiet(run: Run, write: Write) -> None:
     write("echo", manifest_of("echo", enabled=False))
-    assert run("sync").err == 'tools/echo: left alone: its manifest says "enabled": false\n'
+    assert run("sync").err == 'tools/echo: skipped: its manifest says "enabled": false\n'
     assert run("-q", "sync").err == ""
 
 
@@ -312,7 +312,7 @@ def test_what_is_wrong_beside_a_function_that_says_nothing_is_told(run: Run, wri
     assert (done.code, "ST211" in done.out, "ST409" in done.out) == (1, True, True)
     write("echo", manifest_of("ecko", requires={"packages": ["no_such"]}), "import no_such\n")
     done = run("sync")
-    assert (done.code, "ST211" in done.out, "left alone" in done.err) == (1, True, True)
+    assert (done.code, "ST211" in done.out, "skipped" in done.err) == (1, True, True)
 
 
 DOCUMENTED = '''def echo(text: str, times: int = 1):

@@ -181,7 +181,7 @@ def test_a_revision_that_is_not_there_is_misuse(
     git("commit", "-qm", "Start", "--allow-empty")
     done = run("validate", f"--since={revision}")
     assert (done.code, done.out) == (2, "")
-    assert "git knows no revision " in done.err
+    assert "unknown git revision " in done.err
 
 
 def test_without_commits_git_and_repository_there_is_one_message(
@@ -196,4 +196,4 @@ def test_without_commits_git_and_repository_there_is_one_message(
     shutil.rmtree(tree / ".git")
     outside = run("validate", "--since", "HEAD", GIT_CEILING_DIRECTORIES=str(tree.parent))
     assert outside.code == 2
-    assert "git can't tell what has changed: not a git repository" in outside.err
+    assert "git can't list the changes: not a git repository" in outside.err

@@ -159,8 +159,8 @@ async def test_where_nobody_answers_no_loop_is_spoken_of() -> None:
         context.sample_sync("x")
 
     tools = tooler(wait)
-    words = "no model can be asked: no client that lends its model is connected"
-    words += ", and no on_sample is given"
+    words = "no model can be reached; connect a client that supports sampling"
+    words += ", or set on_sample in Host"
     assert message_of(tools.call_sync("wait")) == words
     with_client = tools.call_sync("wait", on_sample=lambda _: given_up())
     assert "would stop the event loop" in (message_of(with_client) or "")

@@ -40,8 +40,8 @@ async def later(_: ApprovalRequest) -> Approval:
 
 
 UNASKED = (
-    "this call needs approval, and no one can be asked: "
-    "no client that approves calls is connected, and no on_approve is given"
+    "this call needs approval, and no host can give it; "
+    "connect a client that approves calls, or set on_approve in Host"
 )
 REFUSED = "the user did not approve of this call"
 

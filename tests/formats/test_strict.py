@@ -128,7 +128,7 @@ def test_what_can_stay_stays() -> None:
             "/properties/b",
             "no value is admitted",
         ),
-        ({"type": "array"}, "", "an array does not say what its items are"),
+        ({"type": "array"}, "", "an array doesn't describe its items"),
         ({"type": "array", "items": {}}, "/items", "any type is admitted"),
         (
             {"type": "array", "prefixItems": [TEXT], "items": False},
@@ -137,7 +137,7 @@ def test_what_can_stay_stays() -> None:
         ),
         ({"enum": [[1]]}, "/enum", "enum has values that aren't scalars"),
         ({"const": {}}, "/const", "const has values that aren't scalars"),
-        ({"type": "string", "enum": []}, "/enum", "there's nothing to choose from"),
+        ({"type": "string", "enum": []}, "/enum", "it has no choices"),
         ({"allOf": [TEXT, TEXT]}, "/allOf", "allOf isn't merged into one schema"),
         ({"if": TEXT, "then": {"minLength": 1}}, "/if", "a condition can't be enforced"),
         (
@@ -146,7 +146,7 @@ def test_what_can_stay_stays() -> None:
             "a condition can't be enforced",
         ),
         ({"$ref": "#", "minLength": 1}, "/$ref", "$ref is next to other keywords"),
-        ({"$ref": "#/$defs/self"}, "", "it refers to nothing but itself"),
+        ({"$ref": "#/$defs/self"}, "", "it refers only to itself"),
         ({"$ref": "#/$defs/self", "minLength": 1}, "/$ref", "$ref is next to other keywords"),
         (
             {"$ref": "https://json-schema.org/draft/2020-12/schema"},
@@ -201,7 +201,7 @@ def test_alternatives_are_any_of() -> None:
 
 def test_alternatives_that_may_overlap_are_told_of() -> None:
     schema = {"oneOf": [{**TEXT, "pattern": "a"}, {**TEXT, "pattern": "b"}]}
-    assert losses_of(schema) == [("rewritten", "properties/a/oneOf", "oneOf is said as anyOf")]
+    assert losses_of(schema) == [("rewritten", "properties/a/oneOf", "oneOf is written as anyOf")]
     overlapping = {"oneOf": [{"type": "integer"}, {"type": "number"}]}
     assert losses_of(overlapping)[0][0] == "rewritten"
 
@@ -307,7 +307,7 @@ def test_alternatives_that_a_required_text_tells_apart_exclude_one_another() -> 
     assert losses_of({"oneOf": [one("a"), {"$ref": "#/$defs/b"}]}, **more) == []
     free = {**one("a"), "required": []}
     for branches in ([one("a"), one("a")], [free, one("b")]):
-        assert "oneOf is said as anyOf" in [each[2] for each in losses_of({"oneOf": branches})]
+        assert "oneOf is written as anyOf" in [each[2] for each in losses_of({"oneOf": branches})]
 
 
 def test_what_a_provider_keeps_beside_alternatives_stays() -> None:
@@ -331,7 +331,7 @@ def test_alternatives_that_begin_alike_are_told_of_where_that_matters() -> None:
 
 def test_values_that_differ_in_case_alone_are_told_of_where_that_matters() -> None:
     schema = {**TEXT, "enum": ["Red", "red", "blue"]}
-    message = "values that differ in case alone can be mistaken for each other"
+    message = "values that differ only in case can be mistaken for each other"
     found = strict_subset(arguments(a=schema), ANTHROPIC)
     assert lost(found) == [("doubt", "properties/a/enum", message)]
     assert losses_of(schema) == []

@@ -111,7 +111,7 @@ def tree_with(**keys: Any) -> dict[str, Any]:
             parameters(
                 {"place": {"type": "object", "properties": CITY, "additionalProperties": False}}
             ),
-            ["breaking: 'place' takes nothing more than is listed"],
+            ["breaking: 'place' takes only the listed properties"],
         ),
         (
             parameters({"n": {"type": ["string", "integer"]}}),
@@ -223,7 +223,7 @@ def test_what_a_function_takes_besides_counts_if_it_takes_any() -> None:
     taken = [ToolVersion(each.document, is_open=True) for each in (old, new)]
     assert told(*taken)[0].startswith('breaking: \'count\' is {"type": "integer"')
     closed = ToolVersion({**old.document, "parameters": old.parameters}, is_open=True)
-    assert told(taken[0], closed) == ["breaking: the whole takes nothing more than is listed"]
+    assert told(taken[0], closed) == ["breaking: the whole takes only the listed properties"]
 
 
 @check_each(

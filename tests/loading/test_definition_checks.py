@@ -112,7 +112,7 @@ def test_any_mapping_will_do() -> None:
         ({"metadata": {"at": float("nan")}}, ["the definition isn't JSON: Out of range float"]),
         (
             {"metadata": {"half": ["\ud800"]}},
-            ["the definition isn't JSON: a string in it holds half of a surrogate pair"],
+            ["the definition isn't JSON: a string in it contains half of a surrogate pair"],
         ),
         ({"metadata": {"deep": NESTED}}, ["the definition is nested more than 64 levels deep"]),
     ],

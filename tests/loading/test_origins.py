@@ -120,7 +120,7 @@ def test_an_entry_point_that_leads_to_something_else_is_told(site: Site) -> None
     assert [str(each) for each in (*sight.diagnostics, *sight.candidates[0].diagnostics)] == [
         "odd:number: ST706 there's no tool in the entry point 'a' (odd:number)",
         "odd:Thing: ST706 there's no tool in the entry point 'b' (odd:Thing)",
-        "site/odd.py:5:18: ST703 'self': nothing supplies the object that the method belongs to",
+        "site/odd.py:5:18: ST703 'self': the method's object is missing",
     ]
 
 
@@ -160,7 +160,7 @@ def test_what_is_no_file_is_told_by_its_path(plugins: Site) -> None:
     words = "ST701 the module can't be imported: it is"
     assert lines(sight) == [
         f"plugins/folder.py:1:1: {words} a folder, not a file",
-        f"plugins/link.py:1:1: {words} a link to nothing",
+        f"plugins/link.py:1:1: {words} a broken link",
         "plugins/pipe.py:1:1: ST701 the module can't be imported: it isn't a plain file",
     ]
 

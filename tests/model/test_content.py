@@ -63,7 +63,7 @@ def test_a_media_type_that_is_given_wins() -> None:
         ({"data": "text"}, TypeError, "data must be bytes, not str"),
         ({"data": bytearray(PNG)}, TypeError, "data must be bytes, not bytearray"),
         ({"data": b""}, ValueError, "data must not be empty"),
-        ({"data": b"who knows"}, ValueError, "media_type is needed: the bytes do not tell what"),
+        ({"data": b"who knows"}, ValueError, "media_type is needed: the bytes do not identify the"),
         ({"data": PNG, "media_type": "text/plain"}, ValueError, "not be 'text/plain'"),
         ({"data": PNG, "media_type": "image/"}, ValueError, "media_type must begin with"),
         ({"data": PNG, "media_type": "audio"}, ValueError, "media_type must begin with"),
@@ -79,9 +79,9 @@ def test_bad_media_is_refused(
 
 
 def test_the_bytes_of_a_sound_are_no_picture() -> None:
-    with pytest.raises(ValueError, match="do not tell what image it is"):
+    with pytest.raises(ValueError, match="do not identify the image"):
         Image(data=WAV)
-    with pytest.raises(ValueError, match="do not tell what audio it is"):
+    with pytest.raises(ValueError, match="do not identify the audio"):
         Audio(data=PNG)
 
 
@@ -200,8 +200,8 @@ def test_the_media_type_of_a_file_may_be_given(tmp_path: Path) -> None:
     ("name", "data", "words"),
     [
         ("notes.txt", b"hello", "notes.txt' must be an image, but is text/plain: give media_type"),
-        ("notes", b"hello", "notes' must be an image, but is of no known type"),
-        ("drawing.svgz", b"\x1f\x8b", "drawing.svgz' must be an image, but is of no known type"),
+        ("notes", b"hello", "notes' must be an image, but is of an unknown type"),
+        ("drawing.svgz", b"\x1f\x8b", "drawing.svgz' must be an image, but is of an unknown type"),
         ("empty.png", b"", "empty.png' is empty"),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_rule_that_finds_very_much_says_that_there_is_more() -> None:
     of_odd = [each.finding.message for each in verdicts if each.rule is odd]
     assert of_odd[:2] == ["1 is odd", "3 is odd"]
     assert of_odd[MAX_FINDINGS - 1] == f"{2 * MAX_FINDINGS - 1} is odd"
-    assert of_odd[MAX_FINDINGS:] == ["and more from here on, next to the 100 that are told"]
+    assert of_odd[MAX_FINDINGS:] == ["and more from here on, next to the 100 that are shown"]
     assert has_errors(verdicts), "one rule's number hides no other rule's findings"
 
 

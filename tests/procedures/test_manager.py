@@ -131,7 +131,7 @@ def test_a_dictionary_has_to_be_json() -> None:
         manager_of().run_sync(procedure(returning(object())))
     with pytest.raises(ValueError, match="not JSON compliant"):
         manager_of().run_sync(procedure(returning(float("nan"))))
-    with pytest.raises(ValueError, match="holds half of a surrogate pair"):
+    with pytest.raises(ValueError, match="contains half of a surrogate pair"):
         manager_of().run_sync(procedure(returning("\ud800")))
     assert manager_of().run_sync(procedure(returning("\ud83d\ude00"))) == "\U0001f600"
 

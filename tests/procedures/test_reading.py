@@ -150,7 +150,7 @@ def test_an_error_says_where_what_and_what_to_do() -> None:
     error = refused("a: b\nc: [1\n")
     assert (error.line, error.column) == (3, 1)
     assert str(refused("a: 1\n2: b")) == '2:1: the key 2 isn\'t a string; put it in quotes: "2"'
-    assert str(refused("- a\n- b: 1\n  b: 2")) == "3:3: the key 'b' stands here a second time"
+    assert str(refused("- a\n- b: 1\n  b: 2")) == "3:3: the key 'b' appears a second time"
 
 
 @check_each("path", ["a.yaml", "a.json"])
@@ -181,11 +181,11 @@ def test_some_texts_are_refused_whatever_they_should_be(
     ("text", "message"),
     [
         ('{"a": 1,}', "1:8: there is a trailing comma before '}'; remove the comma"),
-        ('{"a": 1,\n "a": 2}', "2:2: the key 'a' stands here a second time"),
-        ("[NaN]", "1:2: NaN is not a number that JSON can hold"),
-        ("[1e999]", "1:2: 1e999 is not a number that JSON can hold"),
+        ('{"a": 1,\n "a": 2}', "2:2: the key 'a' appears a second time"),
+        ("[NaN]", "1:2: NaN is not a JSON number"),
+        ("[1e999]", "1:2: 1e999 is not a JSON number"),
         ("[" + "0," * MAX_VALUES + "0]", "1:1: the file has more than 50,000 values"),
-        (r'["\ud83d"]', "1:2: the string holds half of a surrogate pair"),
+        (r'["\ud83d"]', "1:2: the string contains half of a surrogate pair"),
         ("[" * 70 + "1 2" + "]" * 70, "1:73: a comma is missing before this"),
     ],
 )

@@ -62,7 +62,7 @@ def test_from_an_executor_nobody_can_be_asked(threads: Executor) -> None:
     calling = tooler(*code(tools_in_code.asker), executor=threads, host=host)
     error = calling.call_sync("asker", {"text": "Sure?"}).error
     assert error is not None
-    words = "no one can be asked from a cluster or an executor; run the tool in another mode"
+    words = "the user can't be reached from a cluster or an executor; run the tool in another mode"
     assert error.message == words
 
 

@@ -312,7 +312,7 @@ def test_a_worker_asks_the_host_of_its_caller(call: Call, acting: Tooler) -> Non
     for host, words in (
         (
             Host(),
-            "no one can be asked: no client that asks its user is connected, and no on_elicit",
+            "the user can't be reached; connect a client that supports elicitation, or set",
         ),
         (Host(on_elicit=fail), "on_elicit failed: ValueError: no"),
         (Host(on_elicit=lambda _: 5), "on_elicit must answer an Answer, not 5"),

@@ -291,7 +291,7 @@ SERVICES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "github": (GITHUB, {}),
     "slack": (SLACK, {"/hooks": "the security scheme 'nowhere' isn't defined"}),
     "twilio": (TWILIO, {}),
-    "petstore": (PETS, {"/pet/{petId}": "the style 'matrix' is not known here"}),
+    "petstore": (PETS, {"/pet/{petId}": "the style 'matrix' is not supported"}),
     "kubernetes": (KUBERNETES, {}),
     "digitalocean": (DIGITALOCEAN, {
         "/v2/droplets": "the reference 'parameters/elsewhere.yml' leads out of the schema"}),

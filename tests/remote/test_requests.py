@@ -213,7 +213,7 @@ def test_methods_that_are_not_known_are_named() -> None:
     found = read_api({"openapi": "3.2.0", "paths": paths}, base_url="http://localhost").definitions
     flaws = [each.message for each in found if isinstance(each, Flaw)]
     names = ("query", "GET", "additionalOperations")
-    assert flaws == [f"{each!r} isn't a method known here" for each in names]
+    assert flaws == [f"{each!r} isn't a supported method" for each in names]
     assert len(found) == 4
 
 

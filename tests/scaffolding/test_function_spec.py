@@ -11,8 +11,8 @@ from sovl_tools.scaffolding.new_tool import manifest_of, tool_of_function
 from tests.scaffolding.test_patching import after, parameters
 from tests.tables import check_each
 
-HALF = "it holds half of a surrogate pair"
-TOO_LARGE = "it is not a number that JSON can hold"
+HALF = "it contains half of a surrogate pair"
+TOO_LARGE = "it is not a JSON number"
 
 
 @tool(

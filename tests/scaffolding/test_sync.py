@@ -91,14 +91,14 @@ def test_a_folder_whose_name_does_not_fit_is_told(write: Write, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("keys", "code", "note"),
     [
-        ({"enabled": False}, "raise ValueError", 'left alone: its manifest says "enabled": false'),
+        ({"enabled": False}, "raise ValueError", 'skipped: its manifest says "enabled": false'),
         (
             {"requires": {"packages": ["surely_not_installed"]}},
             "import surely_not_installed",
-            "left alone: the package surely_not_installed is not installed",
+            "skipped: the package surely_not_installed is not installed",
         ),
         ({}, "echo = dict.fromkeys", ""),
-        ({}, "from builtins import min as echo", "left alone: min: it can't be told what it takes"),
+        ({}, "from builtins import min as echo", "skipped: min: its parameters are unknown"),
         (
             {},
             "def echo(text, other: object() = None): ...",

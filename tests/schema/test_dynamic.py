@@ -242,7 +242,7 @@ def test_a_class_is_refused_where_it_is_stated(fragment: Any, words: str) -> Non
 def test_what_holds_itself_is_refused_where_it_is_stated() -> None:
     endless: dict[str, Any] = {}
     endless["not"] = endless
-    with pytest.raises(TypeError, match="more than 64 levels deep, or holds itself"):
+    with pytest.raises(TypeError, match="more than 64 levels deep, or contains itself"):
         stated(endless)
 
 

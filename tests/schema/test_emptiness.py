@@ -44,7 +44,7 @@ def found(schema: dict[str, Any]) -> str | None:
         ({"allOf": [{"type": "string"}, NUMBER]}, 'both the type "string" and "integer"'),
         ({"allOf": [{"enum": ["a", "b"]}, {"enum": ["c"]}]}, "no value of 'enum' satisfies"),
         ({"allOf": [{"minimum": 5}, {"maximum": 1}]}, "minimum 5 is above maximum 1"),
-        ({"allOf": [False]}, "a schema of 'allOf' admits nothing"),
+        ({"allOf": [False]}, "a schema of 'allOf' admits no value"),
         (
             {"$ref": "#/$defs/n", "type": "string", "$defs": {"n": NUMBER}},
             'both the type "string" and "integer"',

@@ -58,9 +58,9 @@ def test_a_pattern_means_what_ecma_262_says(
 @check_each(
     ("pattern", "reason", "advice"),
     [
-        ("*.txt", "there's nothing to repeat (character 1)", r"write ^.*\.txt$"),
-        ("a**", "there's nothing to repeat (character 3)", None),
-        ("a|*", "there's nothing to repeat (character 3)", None),
+        ("*.txt", "there's no atom to repeat (character 1)", r"write ^.*\.txt$"),
+        ("a**", "there's no atom to repeat (character 3)", None),
+        ("a|*", "there's no atom to repeat (character 3)", None),
         ("(?>a)b", "ECMA-262 has no group '(?>' (character 1)", "write (?:a)b"),
         ("a(?#note)", "ECMA-262 has no group '(?#' (character 2)", "write a"),
         ("(a", "the group isn't closed (character 1)", None),

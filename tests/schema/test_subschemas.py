@@ -50,7 +50,7 @@ ROOT: dict[str, Any] = {
     },
     "anyOf": [{"minimum": 1}, {"maximum": 2}],
 }
-LEADS_OUT = "leads out of the schema, and nothing is fetched"
+LEADS_OUT = "leads out of the schema, and the network is never used"
 
 
 @check_each(
@@ -129,7 +129,7 @@ def test_a_long_straight_way_through_definitions_is_not_too_far() -> None:
     assert excess(chain(150)) is None
     assert excess(chain(200)) is None
     assert excess(chain(1_000)) == excess(chain(201))
-    assert excess(chain(201)) == "follow upon each other more than 200 times"
+    assert excess(chain(201)) == "follow each other more than 200 times"
 
 
 def test_definitions_that_refer_twice_to_the_next_one_multiply() -> None:

@@ -218,5 +218,5 @@ async def test_a_client_that_can_not_ask_gets_a_refusal(era: str) -> None:
     async with mcp_client_of(approving_server(), era) as client:
         is_error, _, text = result(await client.call_tool("zap", {"name": "x"}))
     assert is_error
-    assert text == "zap needs approval: the client can't ask its user"
+    assert text == "zap needs approval: the client can't show questions"
     assert ZAPPED == []

@@ -141,7 +141,7 @@ async def test_an_answer_that_does_not_fit_is_an_error_that_says_so(era: str) ->
 
 @pytest.mark.parametrize("name", ["greet", "greet_sync"])
 async def test_a_client_that_can_not_ask_is_named_as_the_reason(era: str, name: str) -> None:
-    words = "the client can't ask its user"
+    words = "the client can't show questions"
     async with client_of(server_of(greet, greet_sync), era) as client:
         if era == "legacy":
             assert result(await client.call_tool(name, {})) == (True, None, words)
@@ -264,7 +264,7 @@ async def test_a_client_that_knows_addresses_alone_can_not_ask() -> None:
     async with lines(server_of(greet)) as client:
         await client.greet(elicitation={"url": {}})
         answer = await client.ask("tools/call", {"name": "greet"})
-    assert answer["result"]["content"][0]["text"] == "the client can't ask its user"
+    assert answer["result"]["content"][0]["text"] == "the client can't show questions"
 
 
 @tool(annotations={"idempotent": True})
@@ -298,7 +298,7 @@ async def test_a_client_that_knows_no_pages_is_named_as_the_reason() -> None:
     async with lines(server_of(log_in)) as client:
         await client.greet(elicitation={})
         answer = await client.ask("tools/call", {"name": "log_in"})
-    words = "the client can't ask its user to open a page"
+    words = "the client can't show questions to open a page"
     assert answer["result"]["content"][0]["text"] == words
 
 
@@ -350,9 +350,9 @@ async def test_a_schema_that_is_none_is_named(era: str) -> None:
             )
             for words in (None, 5, ["Go there."])
         ),
-        (lambda context: context.elicit("Who?"), ElicitationError, "no one can be asked"),
-        (lambda context: context.sample("Hello"), SamplingError, "no model can be asked"),
-        (lambda context: context.list_roots(), RootsError, "no one can be asked for directories"),
+        (lambda context: context.elicit("Who?"), ElicitationError, "the user can't be reached"),
+        (lambda context: context.sample("Hello"), SamplingError, "no model can be reached"),
+        (lambda context: context.list_roots(), RootsError, "the client's directories are unknown"),
     ],
 )
 async def test_what_can_not_be_asked_is_an_error_in_the_tool(
@@ -375,5 +375,5 @@ def test_a_thread_can_not_ask_without_a_client_either() -> None:
     registry.register(greet_sync)
     called = Tooler(registry).call_sync("greet_sync")
     assert called.error is not None
-    words = "no one can be asked: no client that asks its user is connected"
+    words = "the user can't be reached; connect a client that supports elicitation"
     assert called.error.message == f"{words}, and no on_elicit is given"

@@ -124,7 +124,7 @@ def test_an_edit_changes_what_is_served(tmp_path: Path, write: Write) -> None:
     [
         (["--host", "0.0.0.0"], "everyone who reaches it could call the tools"),
         (["--host", "no.such.host.invalid"], "there's no address"),
-        (["--token-env", "NONE"], "the environment variable NONE holds no token"),
+        (["--token-env", "NONE"], "the environment variable NONE is empty"),
         (["--token-env", "ODD"], "visible ASCII"),
         (["--allow-origin", "example.com"], "an origin is like"),
         (["--port", "65536"], "65536 is not in the range"),
@@ -154,7 +154,7 @@ def test_a_port_that_is_taken_is_misuse(run: Run, write: Write) -> None:
 def test_options_of_another_transport_are_misuse(run: Run, write: Write) -> None:
     write("echo")
     done = run("serve", "--port", "8001")
-    assert (done.code, done.err) == (2, "Error: --port goes with --transport http\n")
+    assert (done.code, done.err) == (2, "Error: --port needs --transport http\n")
 
 
 def test_calls_can_be_traced(run: Run, write: Write) -> None:

@@ -162,9 +162,9 @@ async def test_what_is_asked_at_the_same_time_is_answered_at_once(era: str) -> N
 @pytest.mark.parametrize(
     ("name", "words", "capability"),
     [
-        ("summarize", "the client does not let tools ask its model", "sampling"),
-        ("summarize_sync", "the client does not let tools ask its model", "sampling"),
-        ("where", "the client does not say in which directories it works", "roots"),
+        ("summarize", "the client does not answer samples", "sampling"),
+        ("summarize_sync", "the client does not answer samples", "sampling"),
+        ("where", "the client does not list its directories", "roots"),
     ],
 )
 async def test_a_client_without_a_model_is_named_as_the_reason(
@@ -222,7 +222,7 @@ async def test_a_prompt_that_the_protocol_can_not_carry_is_the_tools_fault(era: 
     async with client_of(server_of(odd), era, **options) as client:
         is_error, _, words = result(await client.call_tool("odd", {}))
     assert is_error
-    assert words.startswith("the client can't be asked this: params.messages.0.content")
+    assert words.startswith("the client can't take this request: params.messages.0.content")
 
 
 async def test_whoever_calls_from_python_may_lend_a_model(

@@ -156,7 +156,7 @@ def instructing_text(case: Text) -> Iterator[Finding]:
     if found:
         words = " ".join(found[0].split())
         message = f"{dotted(case.path)!r} tells the model what to hide or ignore: {words!r:.80}"
-        yield Finding(case.place._replace(part=found[0]), message, "say what the tool does")
+        yield Finding(case.place._replace(part=found[0]), message, "describe the tool")
 
 
 # searched in every text, so it begins with the possible first letters

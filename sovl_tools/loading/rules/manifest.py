@@ -20,7 +20,7 @@ ALIASES = {"parameters": tuple(each for each in PARAMETERS if each != "parameter
 """Names of required keys in other systems."""
 _MISSING = {
     "name": 'add the folder\'s name: "name": "{}"',
-    "description": "say what the tool does and when a model should use it",
+    "description": "describe the tool and when a model should use it",
     "parameters": 'a tool without arguments has {{"type": "object", "properties": {{}}}}',
 }
 

@@ -94,7 +94,7 @@ def import_flooded(case: ImportFailure) -> Iterator[Finding]:
     The output of an import goes to standard error, so this would fill the logs at each start. Print
     nothing at import time; use ``logging`` in the function.
     """
-    yield Finding(case.place, f"importing printed {case.message}", "print nothing at import time")
+    yield Finding(case.place, f"importing printed {case.message}", "print only inside the function")
 
 
 @rule("ST507")

@@ -102,7 +102,7 @@ def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
         key = words(phrase)
         if key and key in seen:
             place = _place_of_phrase(case, index)
-            yield Finding(place, f"the phrase {phrase!r:.80} stands here twice")
+            yield Finding(place, f"the phrase {phrase!r:.80} is listed twice")
         seen.add(key)
 
 
@@ -206,7 +206,7 @@ def misspelt_constant(case: OfferCase) -> Iterator[Finding]:
         wanted = (REGISTER,) if is_function else (PHRASES, HANDLERS)
         near = nearest(name, wanted, cutoff=_NEARLY)
         if near is not None and near not in bound and not isinstance(node, ast.ClassDef):
-            message = f"{name!r} means nothing here"
+            message = f"{name!r} has no meaning here"
             yield Finding(ModulePlace(name), message, question(repr(near)))
 
 

@@ -26,7 +26,7 @@ _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains", "unevaluatedItems",
 _KEYWORDS = KEYWORDS.keys() | {"example"}
 _ELSEWHERE = {
     "nullable": 'write it as in "type": ["string", "null"]',
-    "optional": "leave the property out of 'required'",
+    "optional": "remove the property from 'required'",
 }
 """Keywords of other schema languages that are true, and the equivalent in JSON Schema."""
 _OTHER_NAMES = {
@@ -146,7 +146,7 @@ def missing_items(node: SchemaNode) -> Iterator[Finding]:
     """
     is_array = node.schema.get("type") == "array" and not node.is_partial
     if is_array and node.schema.keys().isdisjoint(_SAYS_ITEMS):
-        message = f"the array {_named(node)} does not say what its items are"
+        message = f"the array {_named(node)} doesn't describe its items"
         yield Finding(ManifestPlace(node.path, "key"), message, "add 'items'")
 
 
@@ -159,7 +159,7 @@ def missing_description(node: SchemaNode) -> Iterator[Finding]:
     """
     if node.base[0] == "parameters" and lacks_description(node):
         message = f"{_named(node)} has no description"
-        yield Finding(ManifestPlace(node.path, "key"), message, "say what it means")
+        yield Finding(ManifestPlace(node.path, "key"), message, "describe it")
 
 
 def lacks_description(node: SchemaNode) -> bool:
@@ -256,7 +256,7 @@ def default_on_required(node: SchemaNode) -> Iterator[Finding]:
     if node.is_required and "default" in node.schema:
         message = f"{_named(node)} is required, so its default is never used"
         place = ManifestPlace((*node.path, "default"), "key")
-        yield Finding(place, message, "take it out of 'required', or the default away")
+        yield Finding(place, message, "remove it from 'required', or remove the default")
 
 
 @rule("ST316")
@@ -270,7 +270,7 @@ def unsatisfiable_schema(node: SchemaNode) -> Iterator[Finding]:
     found = contradiction(node)
     if found is not None:
         place = ManifestPlace((*node.base, *found.path))
-        message = f"{_named(node)} admits nothing: {found.reason}"
+        message = f"{_named(node)} admits no value: {found.reason}"
         yield Finding(place, message, "correct one of them")
 
 

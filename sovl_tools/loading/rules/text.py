@@ -110,7 +110,7 @@ def _words(text: str, error: json.JSONDecodeError) -> tuple[str, str | None]:
     if not text.strip():
         return "the file is empty", "write a manifest; the README shows the smallest one"
     if not rest.strip():
-        return "the text ends too early", "close what is open"
+        return "the text ends too early", "close the open brackets"
     for sign, words in _FOREIGN.items():
         if rest.startswith(sign):
             return words
@@ -135,7 +135,7 @@ _MISTAKES: dict[str, tuple[str, str | None]] = {
     "Expecting value": ("a value is missing here", None),
     "Unterminated string": ("the string does not end", "close it with a double quote"),
     "Invalid control character": (
-        "a string holds a raw line break or control character",
+        "a string contains a raw line break or control character",
         r"write \n for a line break",
     ),
     "Invalid \\": ("the backslash begins no escape that JSON has", "write it twice"),
@@ -153,7 +153,7 @@ def duplicate_key(case: ManifestText) -> Iterator[Finding]:
     for member in members(case.text):
         if member.repeated:
             place = ManifestPlace(member.path, "key", member.occurrence)
-            yield Finding(place, f"the key {member.path[-1]!r} stands here a second time")
+            yield Finding(place, f"the key {member.path[-1]!r} appears a second time")
 
 
 @rule("ST206")
@@ -173,7 +173,7 @@ def invalid_number(case: ManifestText) -> Iterator[Finding]:
                 is_unfit = not math.isfinite(float(token))
         if is_unfit:
             place = ManifestPlace(member.path, "value", member.occurrence)
-            yield Finding(place, f"{token[:40]} is not a number that JSON can hold")
+            yield Finding(place, f"{token[:40]} is not a JSON number")
 
 
 @rule("ST208")
@@ -200,10 +200,10 @@ def lone_surrogate(case: ManifestText) -> Iterator[Finding]:
         key = member.path[-1] if member.path else 0
         if isinstance(key, str) and not encodes(key):
             place = ManifestPlace(member.path, "key", member.occurrence)
-            yield Finding(place, "the key holds half of a surrogate pair")
+            yield Finding(place, "the key contains half of a surrogate pair")
         if member.token[0] == '"' and not encodes(*(_lenient(member.token) or ("",))):
             place = ManifestPlace(member.path, "value", member.occurrence)
-            yield Finding(place, "the string holds half of a surrogate pair")
+            yield Finding(place, "the string contains half of a surrogate pair")
 
 
 def _lenient(text: str) -> tuple[JSON] | None:

@@ -128,7 +128,7 @@ class _Loader(yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             return self._alias(str(event.anchor), offset)
         if event.anchor in self.anchors:
-            raise NotYamlError(f"the anchor {event.anchor!r} stands here a second time", offset)
+            raise NotYamlError(f"the anchor {event.anchor!r} appears a second time", offset)
         before = self._weight + self._expanded
         self._weight += 1
         if isinstance(event, yaml.ScalarEvent):
@@ -163,7 +163,7 @@ class _Loader(yaml.SafeLoader):
         self._expanded += self._sizes[name]
         if self._expanded > MAX_EXPANSION:
             message = f"the aliases up to here repeat more than {MAX_EXPANSION:,} values"
-            raise NotYamlError(message, offset, "write out what is needed")
+            raise NotYamlError(message, offset, "write the values themselves")
         # Shallow: its members are shared, and made again from the nodes for each alias.
         node = copy(self.anchors[name])
         node.start_mark, node.end_mark = event.start_mark, event.end_mark
@@ -204,7 +204,7 @@ class _Construction:
         for key_node, item in node.value:
             key = self._key(key_node, alias)
             if key in mapping:
-                message = f"the key {key!r} stands here a second time"
+                message = f"the key {key!r} appears a second time"
                 raise NotYamlError(message, start(key_node))
             mapping[key] = self.value(item, level + 1, alias)
         return mapping
@@ -261,11 +261,11 @@ def _scalar(node: ScalarNode) -> JSON:
     try:
         return make(node.value)
     except UnicodeDecodeError as error:
-        raise NotYamlError("the string holds half of a surrogate pair", start(node)) from error
+        raise NotYamlError("the string contains half of a surrogate pair", start(node)) from error
     except ArithmeticError as error:
         is_word = not any(map(str.isdigit, node.value))
         advice = "quote it if it is text" if is_word else None
-        message = f"{node.value[:_SHOWN]} is not a number that JSON can hold"
+        message = f"{node.value[:_SHOWN]} is not a JSON number"
         raise NotYamlError(message, start(node), advice) from error
     except ValueError as error:
         message = "the number has more digits than can be read"
@@ -333,7 +333,7 @@ _MISTAKES: tuple[tuple[str, str, str | None], ...] = (
     ("unexpected document separator", "the quoted text does not end", "close it with a quote"),
     ("unknown escape character", "the backslash begins no escape that YAML has", "write it twice"),
     ("expected escape sequence", "the escape needs more hexadecimal digits", None),
-    ("expected <block end>", "this does not belong to what is above", "check the indentation"),
+    ("expected <block end>", "this does not belong to the lines above", "check the indentation"),
     ("expected ',' or ']'", "a comma or ']' is missing before this", None),
     ("expected ',' or '}'", "a comma or '}' is missing before this", None),
     ("expected the node content", "a value is missing here", None),
@@ -345,6 +345,6 @@ _MISTAKES: tuple[tuple[str, str, str | None], ...] = (
     ("while scanning a directive", "the directive is unknown or broken", "remove it"),
     ("while scanning a tag", "the tag is broken", _QUOTES),
     ("while parsing a tag", "the tag is broken", _QUOTES),
-    ("found another document", "another document begins here", "keep one in a file"),
+    ("found another document", "a second document begins here", "keep one in a file"),
 )
 """PyYAML's words for a problem or its context, and our words for it."""

@@ -65,8 +65,8 @@ def expression(text: str) -> Compiled:
     if not source.strip():
         raise TemplateError("an expression is missing here")
     if source.lstrip().startswith(("{{", "{%")):
-        message = "this is a template, where a bare expression should stand"
-        raise TemplateError(message, "leave the braces out")
+        message = "this is a template, where a bare expression should be"
+        raise TemplateError(message, "remove the braces")
 
     def parse() -> nodes.Expr:
         parser = Parser(_SANDBOX, source, state="variable")
@@ -176,10 +176,10 @@ def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
             advice = did_you_mean(node.name, _SANDBOX.tests)
             yield TemplateError(f"there's no test {node.name!r}", advice)
         elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
-            yield TemplateError("this 'if' has no 'else'", "write what it is otherwise")
+            yield TemplateError("this 'if' has no 'else'", "write its value otherwise")
         elif isinstance(node, nodes.Const) and node.value in {math.inf, -math.inf}:
             # Jinja would compile it to a name of Python's that is not there
-            yield TemplateError("the number is larger than JSON can hold")
+            yield TemplateError("the number is too large for JSON")
         elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
             sliced = node.node.node if isinstance(node.node, nodes.UnaryExpr) else node.node
             if isinstance(sliced, nodes.Const) and not isinstance(sliced.value, str):

@@ -96,7 +96,7 @@ def as_json(value: object) -> JSON:
             return [copied(each, level + 1) for each in value]
         if isinstance(value, Undefined):
             str(value)  # raises the undefined value's error
-        raise EvaluationError(f"{with_article(kind(value))} is nothing that JSON can hold")
+        raise EvaluationError(f"{with_article(kind(value))} isn't JSON")
 
     return copied(value, 0)
 
@@ -106,7 +106,7 @@ def _checked_number(number: float) -> float:
         if number.bit_length() > _MAX_BITS:
             raise EvaluationError("the number has more than 4,300 digits")
     elif not math.isfinite(number):
-        raise EvaluationError(f"the result is {number}, which JSON can't hold")
+        raise EvaluationError(f"the result is {number}, which isn't a JSON number")
     return number
 
 

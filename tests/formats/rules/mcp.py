@@ -25,7 +25,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def problems_of_mcp(definition: Any, *, strict: bool = False) -> list[str]:
-    """Return what clients reject in a tool; strict means nothing here."""
+    """Return what clients reject in a tool; strict has no meaning here."""
     optional = {
         "title": str, "description": str, "outputSchema": dict, "annotations": dict,
         "icons": list, "_meta": dict,
