@@ -1,6 +1,6 @@
 """Takes the pictures of the page of ``sovl-tools dev`` that the documentation shows.
 
-    .venv/bin/python scripts/docs/screens.py        # into docs/images
+    .venv/bin/python scripts/docs/screens.py        # into docs/assets
 
 It needs a browser, as the tests of the page do: ``apt-get install chromium``. With Pillow the
 files are smaller.
@@ -27,7 +27,7 @@ from tests.serving.browsers import CHROMIUM, FLAGS, Views  # noqa: E402
 from tests.serving.dev_example import GREETS_WRONGLY, write_example  # noqa: E402
 from tests.serving.dev_pages import served_page  # noqa: E402
 
-IMAGES = REPOSITORY / "docs" / "images"
+IMAGES = REPOSITORY / "docs" / "assets"
 CRISP = ("--disable-lcd-text", "--force-color-profile=srgb")
 COLORS = 96
 SIZE: Any = {"width": 1280, "height": 800}

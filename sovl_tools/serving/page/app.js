@@ -23,7 +23,6 @@ const PAGES = { tools: "Tools", find: "Find", calls: "Calls" };
 const title = (text) => text[0].toUpperCase() + text.slice(1);
 
 const shape = (at) => html`<span class=${`shape ${at}`} aria-hidden="true">${STATES[at]?.[0] ?? "●"}</span>`;
-const named = (at) => html`<span class="hidden">${STATES[at]?.[1] ?? at}</span>`;
 
 function frame() {
 	if (!hasToken()) return welcome();
@@ -82,11 +81,13 @@ function item(kind, row) {
 	const at = row.state ?? "loaded";
 	const icon = kind === "procedures" && at === "loaded" ? html`<span class="shape loaded" aria-hidden="true">▸</span>` : shape(at);
 	const number = errors || warnings;
-	return html`<li><a class="item" href=${linkTo(kind, name, kind === "tools" && isTab(state.route.tab) && state.route.tab !== "call" ? state.route.tab : null)} aria-current=${isHere ? "page" : "false"}>
-		${icon}<span class="name">${name}</span>${at === "loaded" ? nothing : named(at)}
+	return html`<li><a class="item" href=${linkTo(kind, name, sameTab(kind))} aria-current=${isHere ? "page" : "false"}>
+		${icon}<span class="name">${name}</span>${at === "loaded" ? nothing : html`<span class="hidden">${STATES[at]?.[1]}</span>`}
 		${number ? html`<span class=${`count ${errors ? "bad" : "warn"}`}>${number}<span class="hidden"> ${errors ? "errors" : "warnings"}</span></span>` : nothing}</a></li>`;
 }
 const isTab = (name) => Object.hasOwn(TABS, name);
+// another tool is shown at the tab where the user is
+const sameTab = (kind) => kind === "tools" && isTab(state.route.tab) && state.route.tab !== "call" && state.route.tab;
 
 function mainView() {
 	const { page, name } = state.route;
@@ -163,11 +164,10 @@ function move(by) {
 	if (!all.length) return;
 	const at = all.findIndex(([kind, name]) => kind === state.route.page && name === state.route.name);
 	const [kind, name] = all[Math.min(all.length - 1, Math.max(0, at < 0 ? 0 : at + by))];
-	go(kind, name, kind === "tools" && state.route.tab !== "call" ? state.route.tab : null);
+	go(kind, name, sameTab(kind));
 }
 
 const goTab = (tab) => state.route.name && state.route.page === "tools" && go("tools", state.route.name, tab);
-const shownRun = () => runOf(state.route.page, state.route.name);
 const KEYS = {
 	j: () => move(1), k: () => move(-1),
 	"/": () => document.getElementById("filter")?.focus(),
@@ -176,7 +176,7 @@ const KEYS = {
 	i: () => document.querySelector("#arguments .fields :is(input, textarea, select, button), #find")?.focus(),
 	n: () => document.querySelector(".actions [type=button].primary:enabled")?.click(),
 	Enter: () => document.activeElement === document.body && document.querySelector("#arguments")?.requestSubmit(),
-	Escape: () => shownRun()?.isRunning && shownRun().stop(),
+	Escape: () => runOf(state.route.page, state.route.name)?.stop(),
 	"?": showKeys,
 };
 

@@ -120,7 +120,7 @@ const KEYS = [
 	["j k", "the next and the previous tool"], ["/", "filter the tools"],
 	["1 2 3 4", "Call, Findings, Source, Providers"], ["5 6", "Find, Calls"], ["i", "the first field of the form"],
 	["Enter", "call, from a field"], ["Shift Enter", "a new line in a text"],
-	["Ctrl Enter", "call, from wherever you are"], ["Esc", "leave a field, stop a call, close a dialog"], ["?", "these keys"],
+	["Ctrl Enter", "call, from wherever you are"], ["n", "the next step of a procedure"], ["Esc", "leave a field, stop a call, close a dialog"], ["?", "these keys"],
 ];
 
 /** Show the keys. */
