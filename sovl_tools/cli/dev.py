@@ -51,12 +51,12 @@ def dev(
 ) -> None:
     """Show the tools in the browser while you edit them.
 
-    The page lists the tools and what is wrong with them, calls them with a form, shows what each
-    provider gets, and runs procedures step by step. It follows every edit; when one breaks a
-    tool, the last good version keeps serving. The server also has what serve --transport http
-    has: MCP at /mcp and JSON at /tools, so that the page shows the calls of other clients, too.
+    The page lists the tools with their findings, calls them with a form, shows the definitions
+    for each provider, and runs procedures step by step. It follows every edit; when an edit breaks
+    a tool, the last good version keeps serving. Other clients can use the same server: MCP at /mcp
+    and the JSON API at /tools. The page shows their calls, too.
 
-    Only this machine can connect, and only with the token in the URL.
+    Only this machine can connect, with the token in the URL.
     """
     check_extra()
     from sovl_tools.dev.app import DevApi  # noqa: PLC0415 - an extra, and heavy
@@ -74,7 +74,7 @@ def dev(
         def on_start(url: str) -> None:
             address = f"{url}/#token={token}"
             note(f"showing {counted(len(registry), 'tool')}; Ctrl-C ends it")
-            with suppress(BrokenPipeError):  # no program reads the URL
+            with suppress(BrokenPipeError):  # standard output is closed
                 write(address)
             if not no_open:
                 # on a thread: a browser in the terminal would keep the server

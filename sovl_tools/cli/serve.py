@@ -170,14 +170,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Offer(NamedTuple):
-    """What a server offers, and how it makes calls: the options of ``offer_options``.
+    """The tools of a server and the settings of its calls: the options of ``offer_options``.
 
     Attributes:
-        tools: which tools.
-        poll: whether files are looked at each second instead of waiting for events.
+        tools: the options that select tools.
+        poll: whether to scan files each second instead of waiting for events.
         timeout: the time limit of a call, in seconds.
         mode: where tools run.
-        approve: whether the user is asked before a destructive tool is called.
+        approve: whether the user must approve calls of destructive tools.
         procedures: directories of procedures.
     """
 
@@ -196,7 +196,7 @@ class Offer(NamedTuple):
         return registry
 
     def policy(self, found: Configuration) -> Policy:
-        """Return the settings of calls, given those that are configured."""
+        """Return the configured settings of calls, with the options applied."""
         policy = found.policy.but(timeout=self.timeout, mode=self.mode)
         if self.approve and policy.approval in {None, "never"}:
             return policy.but(approval="destructive")
@@ -204,7 +204,7 @@ class Offer(NamedTuple):
 
 
 def offer_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of an ``Offer``, for commands that serve tools; they get it as ``offer``."""
+    """Add the options of a server; the command gets them as one value, ``offer``."""
 
     @wraps(function)
     def packed(*args: Any, **given: Any) -> Any:
@@ -235,7 +235,7 @@ def offer_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_extra() -> None:
-    """Raise what to do where the extra of servers is missing."""
+    """Raise an error with the fix if the extra ``mcp`` isn't installed."""
     try:
         import mcp.server  # noqa: F401, PLC0415 - an extra, and heavy
     except ImportError as error:

@@ -1,1 +1,1 @@
-"""The page of ``sovl-tools dev``: what it asks for, and what happens meanwhile."""
+"""The server of the page of ``sovl-tools dev``."""

@@ -1,4 +1,4 @@
-"""The server of the page: its files, and what they ask for."""
+"""The server of the page: its files and its requests."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ _HEADERS: Final = (
 
 
 class DevSecurity(Security):
-    """The requirements of the page's server: this machine's name, and a token for all but files."""
+    """The requirements for requests: a local host name, and a token except for the page's files."""
 
     def __init__(self, token: str) -> None:
         # a name that resolves to this machine isn't enough, even with the token
         super().__init__(tokens=(token,), hosts=("localhost",))
 
     def is_open(self, path: str) -> bool:
-        """Return True for the page and its files, which know nothing."""
+        """Return True for the page and its files, which contain no data."""
         return super().is_open(path) or path == "/" or path.startswith("/static/")
 
 
 class _Outermost:
-    """The middleware that notes where calls come from, and adds headers for browsers."""
+    """The outermost middleware: notes the kind of client, and adds headers for browsers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -96,7 +96,7 @@ _TWICE: Final = 2
 
 
 class DevApi:
-    """What the page asks for.
+    """Answers the requests of the page.
 
     Args:
         registry: the tools.
@@ -118,7 +118,7 @@ class DevApi:
         registry.subscribe(self._changed)
 
     def _changed(self, change: CatalogChange) -> None:
-        """Tell the page of a change; in the thread that made it."""
+        """Send a change to the page; called in the thread that made it."""
         self._generation += 1
         found, news = self.tools.change(change)
         self._last_change = {"time": time(), "ms": milliseconds(change.duration), **news}
@@ -137,7 +137,7 @@ class DevApi:
         return app
 
     def routes(self) -> list[BaseRoute]:
-        """Return the page, its files, and what it asks for."""
+        """Return the routes of the page, its files and its requests."""
         place = str(resources.files("sovl_tools.serving") / "page")
         return [
             Route("/", lambda _: FileResponse(f"{place}/index.html")),
@@ -158,8 +158,8 @@ class DevApi:
         ]
 
     async def state(self, _: Request) -> Response:
-        """Answer with all tools, each in a row."""
-        event = self.events.last  # before the rows: what comes meanwhile comes again
+        """Answer with a row for each tool."""
+        event = self.events.last  # read before the rows, so that no change between is missed
         rows = await await_thread(self.tools.rows)
         return _Json(
             {
@@ -176,7 +176,7 @@ class DevApi:
         )
 
     async def stream(self, request: Request) -> Response:
-        """Answer with what happens, and what happened since the last event that the page knows."""
+        """Answer with events, first those after the last event that the page has."""
         known = request.headers.get("last-event-id", "")
         return EventStream(PING_EVENT, self._happening(known))
 
@@ -201,7 +201,7 @@ class DevApi:
         return _Json({"calls": self.history.rows})
 
     async def find(self, request: Request) -> Response:
-        """Answer with the phrases in a text, and the tools that a search for it finds."""
+        """Answer with the activation phrases in a text, and with the tools that match it."""
         text = request.query_params.get("q", "")
         registry = self.calling.registry
         phrases = [{**each._asdict(), "share": each.score} for each in registry.match(text)]
@@ -223,7 +223,7 @@ class DevApi:
         return _Json(await await_thread(partial(self.tools.detail, row)))
 
     async def call(self, request: Request) -> Response:
-        """Make a call, and answer with what it reports and its result as events."""
+        """Make a call, and answer with its reports and its result as events."""
         given, row = await body_of(request), await self._row(request)
         client = request.scope[CLIENT]
         events = call_events(self.calling, row, given.get("arguments"), client=client)
@@ -241,10 +241,10 @@ class DevApi:
         return _Json(await await_thread(save))
 
     async def _output(self, row: Row, arguments: JSON) -> dict[str, JSON]:
-        """Return the ``output`` of a call, which is made again; {} for one that can't be kept.
+        """Repeat a call and return its ``output``; {} if the output can't be kept.
 
         Raises:
-            DevError: the call fails, or has another result when it is made again.
+            DevError: the call fails, or returns a different result.
         """
         name, tool = row.candidate.name, row.made_of[1]
         before = self.history.result(name, arguments, str(row.values["version"]))
@@ -252,7 +252,7 @@ class DevApi:
         with suppress(ValueError):  # it was too long to be kept
             values += [parse_json(before)] if before else []
         if tool is not None and tool.annotations.get("destructive"):
-            return {"output": values[0]} if values else {}  # once is enough
+            return {"output": values[0]} if values else {}  # not called again
         while len(values) < _TWICE:
             result = await self.tooler.call(name, arguments)
             if result.error is not None:
@@ -262,7 +262,7 @@ class DevApi:
             values.append(result.value)
         first, second = values
         if differences(first, second, "exact"):
-            words = "the tool returns something else each time"
+            words = "the tool returns a different result each time"
             raise DevError(409, "differs", words, first=first, second=second)
         return {"output": second}
 
@@ -284,7 +284,7 @@ class DevApi:
         return _Json(found)
 
     async def run(self, request: Request) -> Response:
-        """Run a procedure, and answer with what happens and its result as events."""
+        """Run a procedure, and answer with its steps and its result as events."""
         given, row = await body_of(request), await self._row(request)
         path = row.candidate.location
         try:
@@ -298,20 +298,22 @@ class DevApi:
         return EventStream(await anext(events), events)
 
     async def step(self, request: Request) -> Response:
-        """Let a run make a step, run on without stopping, or end."""
+        """Let a run take one step, continue without stops, or end."""
         run = self._runs.get(request.path_params["id"])
         action = _ACTIONS.get(request.path_params["action"])
         if run is None or action is None:
-            raise DevError(404, "unknown_run", "no such run is under way")
+            raise DevError(404, "unknown_run", "this run has ended, or never started")
         if action(run) is False:
-            raise DevError(409, "not_waiting", "no step of the run waits")
+            raise DevError(409, "not_waiting", "no step of this run is waiting")
         return Response(status_code=204)
 
     async def targets(self, request: Request) -> Response:
-        """Answer with what a provider, or each, gets and loses of a tool."""
+        """Answer with a tool's definition and its losses for one provider, or for each."""
         tool, target = (await self._row(request)).made_of[1], request.path_params.get("target")
         if tool is None:
-            raise DevError(409, "unavailable", "the tool can't be called, so no provider gets it")
+            raise DevError(
+                409, "unavailable", "the tool isn't loaded, so it has no definition for providers"
+            )
         make = partial(as_target, self.calling.registry.catalog, tool)
         if target is not None:
             return _Json(await await_thread(partial(make, target)))

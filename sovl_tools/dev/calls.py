@@ -1,4 +1,4 @@
-"""Calls of tools and runs of procedures, as the events that the page reads."""
+"""Calls of tools and runs of procedures as server-sent events."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PRINTING: ContextVar[Callable[[str], object] | None] = ContextVar("printing", d
 
 
 class _Tee:
-    """An output that also tells the call that writes to it."""
+    """An output stream that also reports its text to the running call."""
 
     def __init__(self, output: TextIO) -> None:
         self._output = output
@@ -56,12 +56,12 @@ class _Tee:
 
 
 def telling_what_is_printed() -> AbstractContextManager[object]:
-    """Let calls hear during a block what their tools print; it's printed all the same."""
+    """Report printed text to running calls during a block; it's also printed."""
     return redirect_stdout(cast("TextIO", _Tee(sys.stdout)))
 
 
 def _listening(reports: Reports[Any]) -> Reports[Any]:
-    """Return the reports, which also get what is printed in this context from now on."""
+    """Return the reports, which from now on also get the text printed in this context."""
     _PRINTING.set(lambda text: reports.keep(Event("log", {"level": "print", "message": text})))
     return reports
 
@@ -113,13 +113,13 @@ _KEYS = {"mimeType": "media_type", "blob": "data"}
 
 
 def _part(block: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a block of the Model Context Protocol as the page reads it."""
+    """Return a content block of the Model Context Protocol with the page's keys."""
     flat = {**block, **block.get("resource", {})}
     return {_KEYS.get(key, key): value for key, value in flat.items() if key != "resource"}
 
 
 def _media(value: JSON) -> Iterator[JSON]:
-    """Yield the pictures and sounds in the value of a run, which its tools returned."""
+    """Yield the images and sounds in the value of a run."""
     if isinstance(value, dict):
         if value.get("type") in {"image", "audio"} and {"data", "mimeType"} <= value.keys():
             yield _part(value)
@@ -134,11 +134,11 @@ _STATES = {"succeeded": "done", "known": "done", "continued": "failed"}
 
 
 class Run:
-    """A run of a procedure, which can be made step by step.
+    """A run of a procedure, optionally step by step.
 
     Attributes:
-        id: names the run; it can't be guessed.
-        reports: what has happened and wasn't sent yet.
+        id: identifies the run; it can't be guessed.
+        reports: events that aren't sent yet.
         is_stepping: whether each step waits for ``next``.
     """
 
@@ -152,7 +152,7 @@ class Run:
         self._counts = Counter[str]()
 
     def next(self) -> bool:
-        """Let one step run; return False if none waits."""
+        """Let one step run; return False if no step is waiting."""
         while self._waiting:
             waiting = self._waiting.pop(0)
             if not waiting.done():
@@ -161,7 +161,7 @@ class Run:
         return False
 
     def resume(self) -> None:
-        """Run on without stopping."""
+        """Continue without stops."""
         self.is_stepping = False
         while self.next():
             pass
@@ -172,7 +172,7 @@ class Run:
             self.task.cancel()
 
     async def gate(self, step: environment.StepStarted) -> None:
-        """Wait until the step may run."""
+        """Wait until the step can run."""
         if self.is_stepping:
             waiting = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
@@ -180,7 +180,7 @@ class Run:
             await waiting
 
     def step_of(self, key: str) -> str | None:
-        """Return the id of a step; of one in another procedure, that of the step that runs it."""
+        """Return the id of a step; for a step of an inner procedure, of the step around it."""
         return self._ids.get(_MARKS.sub("", key.partition("/")[0]))
 
     def hear(self, event: environment.Event) -> None:
@@ -211,7 +211,7 @@ class Run:
 
 
 class _Asking(NamedTuple):
-    """Calls tools whose questions go to the page."""
+    """Calls tools, and sends their questions to the page."""
 
     tooler: ToolCaller
     host: Host
@@ -235,7 +235,7 @@ async def run_events(
     run.task = asyncio.ensure_future(manager.run(path, inputs, on_event=run.hear, gate=gate))
     run.task.add_done_callback(lambda _: reports.end())
     try:
-        # a shutdown doesn't wait for a run that waits for a person
+        # a shutdown must not wait for a run that waits for the user
         with client.counted() if gate is None else nullcontext():
             while not reports.is_ended:
                 try:

@@ -1,4 +1,4 @@
-"""What the page changes in tools' folders: examples are added, findings are fixed."""
+"""Edits in tools' folders: adding an example, and fixing a finding."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def add_example(row: Row, version: str, example: Mapping[str, JSON]) -> dict[str
 
     Args:
         row: the tool.
-        version: the one that the user has seen.
-        example: as in a manifest.
+        version: the tool's version on the user's page.
+        example: the new item of ``examples``.
 
     Raises:
-        DevError: the tool isn't a folder, or has changed since that version.
+        DevError: the tool has no folder, or has changed since that version.
     """
     folder = folder_of(row.candidate)
     if folder is None:
-        raise DevError(409, "no_manifest", "only a tool in a folder has a manifest for examples")
+        raise DevError(409, "no_manifest", "the tool is in code, and has no manifest for examples")
     reading, lint = read_manifest(folder), row.candidate.lint
     known = lint.manifest.text if isinstance(lint, CheckedFolder) else None
     manifest = None if isinstance(reading, Unreadable) else reading.manifest
@@ -57,19 +57,19 @@ def add_example(row: Row, version: str, example: Mapping[str, JSON]) -> dict[str
 
 
 def fix(tools: Tools, row: Row, code: str, line: int, settings: Settings) -> list[str]:
-    """Fix the findings of a code at a line of a tool; return the files that were changed.
+    """Fix the findings of a rule in one line; return the changed files.
 
     Raises:
-        DevError: there is no safe fix, or the tool would get worse by it.
+        DevError: no safe fix exists, or the fixed tool would be rejected.
     """
     folder = folder_of(row.candidate)
     wanted = tuple(each for each in row.found if (each.code, each.line) == (code, line))
     if folder is None or not wanted:
-        raise DevError(409, "changed", f"there is no finding {code} in line {line} any more")
+        raise DevError(409, "changed", f"line {line} no longer has a finding {code}")
     report = LoadReport((row.candidate,), wanted)
     changes = plan_changes(report, tools.fixes(row), [folder], settings, unsafe=False)
     if not changes:
-        raise DevError(409, "no_fix", f"there is no sure fix for {code} here")
+        raise DevError(409, "no_fix", f"{code} has no safe fix here")
     applied = apply_changes(
         changes,
         {folder.location: row.candidate},

@@ -1,4 +1,4 @@
-"""What happens at a server: events that clients can catch up on, and the calls of all clients."""
+"""Events that clients can catch up on, and the calls of all clients."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ MOST_CALLS: Final = 200
 """The number of calls that the history has."""
 
 LONGEST: Final = 2_000
-"""The number of characters that the history has of a result, and of arguments."""
+"""The maximum number of characters of a result, and of arguments, in the history."""
 
 KIND: ContextVar[str] = ContextVar("sovl_tools_client", default="page")
-"""Where the current call comes from: ``page``, ``mcp`` or ``http``."""
+"""The client of the current call: ``page``, ``mcp`` or ``http``."""
 
 
 class EventLog:
     """The last events, in order. Events are added in any thread.
 
     Attributes:
-        session: names this log, so that no other log's events are taken for its own.
+        session: identifies this log in the ids of its events.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class EventLog:
         return f"{self.session}.{self._count}"
 
     def add(self, name: str, data: JSON) -> None:
-        """Add an event, and wake who listens."""
+        """Add an event, and wake all listeners."""
         with self._lock:
             self._count += 1
             self._events.append((self._count, Event(name, data, self.last)))
@@ -66,7 +66,7 @@ class EventLog:
                 loop.call_soon_threadsafe(news.set)
 
     def since(self, id_: str) -> list[Event] | None:
-        """Return the events after that one; None if some of them are no longer known."""
+        """Return the events after an event; None if the log no longer has all of them."""
         session, _, number = id_.rpartition(".")
         with self._lock:
             oldest = self._count - len(self._events)
@@ -77,7 +77,7 @@ class EventLog:
 
     @contextmanager
     def listening(self) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when there is news, for as long as a block."""
+        """Yield an asyncio event that is set at each new event, for the length of a block."""
         news = asyncio.Event()
         with self._lock:
             self._listeners[news] = asyncio.get_running_loop()
@@ -89,7 +89,7 @@ class EventLog:
 
 
 def version_of(tool: ToolDefinition) -> str:
-    """Return a hash of what a tool is: its definition, and the modules in its folder."""
+    """Return a hash of a tool's definition and of the modules in its folder."""
     said = [
         code_digest(tool), tool.title, tool.description, tool.parameters, tool.output_schema,
         tool.annotations, tool.execution, tool.tags, tool.examples,
@@ -103,7 +103,7 @@ class History:
 
     Args:
         registry: the tools.
-        events: gets an event at the beginning and at the end of each call.
+        events: gets an event at the start and at the end of each call.
     """
 
     def __init__(self, registry: ToolRegistry, events: EventLog) -> None:
@@ -115,26 +115,26 @@ class History:
 
     @property
     def rows(self) -> list[dict[str, JSON]]:
-        """The last calls that have ended, newest first."""
+        """The last finished calls, newest first."""
         with self._lock:
             return [*reversed(self._rows)]
 
     def result(self, tool: str, arguments: JSON, version: str) -> str:
-        """Return the JSON text of the last result of a call, "" if there is none."""
+        """Return the JSON text of the latest result of a call, "" if the history has none."""
         wanted = {"tool": tool, "arguments": arguments, "version": version, "ok": True}
         return next((str(e["result"]) for e in self.rows if wanted.items() <= e.items()), "")
 
     def hook(self, call: ToolCall, following: Any) -> Generator[Any, Any, Any]:
-        """Note that a call begins."""
+        """Record the start of a call."""
         self._versions[call.call_id] = version_of(call.tool)
         row = {"id": call.call_id, "tool": call.name, "client": KIND.get(), "state": "running"}
         self._events.add("call", {**row, "time": time()})
         return (yield following(call))
 
     def __call__(self, event: CallEvent) -> None:
-        """Note that a call has ended."""
+        """Record the end of a call."""
         tool = self._registry.get(event.tool)
-        # one that was rejected had no beginning
+        # a rejected call has no recorded start
         version = self._versions.pop(event.call_id, "") or (version_of(tool) if tool else "")
         row = {
             "id": event.call_id,
@@ -156,12 +156,12 @@ class History:
 
 
 def milliseconds(seconds: float) -> float:
-    """Return a duration as the page shows it."""
+    """Return a duration in milliseconds, with one decimal."""
     return round(seconds * 1000, 1)
 
 
 def _arguments(given: Any) -> JSON:
-    """Return arguments as JSON, whether they were given as text or not."""
+    """Return arguments as JSON, also if they were given as text."""
     if isinstance(given, str | bytes):
         with suppress(ValueError, RecursionError):
             given = parse_json(given)

@@ -1,4 +1,4 @@
-"""What the page shows of tools: their states, findings, files, and what providers get."""
+"""Tools for the page: their states, findings, files, and definitions for providers."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _WHOLE_LINE = 1_000_000
 
 
 class DevError(SovlToolsError):
-    """A request of the page that can't be met; ``type`` says why in a word, ``members`` say more.
+    """A request that fails; ``type`` names the reason, ``members`` are further details.
 
     Attributes:
-        status: of the HTTP answer.
-        error: what the answer says.
+        status: the HTTP status.
+        error: the content of the answer.
     """
 
     def __init__(self, status: int, type_: str, message: str, **members: JSON) -> None:
@@ -55,11 +55,11 @@ class DevError(SovlToolsError):
 
 
 class Row(NamedTuple):
-    """A tool as the list shows it, and what it was made of.
+    """A tool in the list, and the values that its row was made from.
 
     Attributes:
-        made_of: the candidate, the definition that serves, and the findings between tools.
-        found: the findings that are shown.
+        made_of: the candidate, the served definition, and the findings between tools.
+        found: the findings, without suppressed ones.
         values: the row.
     """
 
@@ -69,12 +69,12 @@ class Row(NamedTuple):
 
     @property
     def candidate(self) -> Candidate:
-        """What became of the tool's source."""
+        """The candidate of the tool's folder or file."""
         return self.made_of[0]
 
 
 def folder_of(candidate: Candidate) -> ToolFolder | None:
-    """Return the folder of a tool; None for one in code, and for a procedure."""
+    """Return the folder of a tool; None for a tool in code or a procedure."""
     if candidate.line or not os.path.isdir(candidate.location):
         return None
     return ToolFolder(candidate.name, candidate.path, candidate.location)
@@ -86,11 +86,11 @@ def is_procedure(candidate: Candidate) -> bool:
 
 
 class Tools:
-    """The tools and procedures of a registry, as the page shows them. Thread-safe.
+    """The tools and procedures of a registry, for the page. Thread-safe.
 
     Args:
         registry: the tools, which may change at any time.
-        settings: which findings are shown, and which views there are.
+        settings: the selection of findings, and the views.
     """
 
     def __init__(self, registry: ToolRegistry, settings: Configuration) -> None:
@@ -98,18 +98,18 @@ class Tools:
         self._selection = selection_of(settings)
         self._views = settings.views
         self._rows: Mapping[str, Row] = {}
-        # what the page has been told last, whoever asked since
+        # the rows at the last change; requests update the others in between
         self._told = self.rows()
 
     def rows(self) -> Mapping[str, Row]:
-        """Return all rows by name; those that haven't changed are the same objects as before."""
+        """Return all rows by name; unchanged rows stay the same objects."""
         catalog, known = self.registry.catalog, self._rows
         between: dict[str, list[Diagnostic]] = {}
         for found in catalog.diagnostics:
             between.setdefault(found.tool or "", []).append(found)
         rows: dict[str, Row] = {}
         for each in catalog.candidates:
-            # of several of one name it is the one that serves
+            # if several have the name, show the served one
             if each.name in rows and each.status != "loaded":
                 continue
             served = catalog.tools.get(each.name)
@@ -152,7 +152,7 @@ class Tools:
         ]
 
     def detail(self, row: Row) -> dict[str, JSON]:
-        """Return all that the page shows of a tool."""
+        """Return the details of a tool."""
         candidate, served, _ = row.made_of
         reason = "; ".join(candidate.reasons) or None
         schema: JSON = {"type": "object", "properties": {}}
@@ -194,7 +194,7 @@ class Tools:
         return found
 
     def change(self, change: CatalogChange) -> tuple[dict[str, JSON], dict[str, JSON]]:
-        """Return the rows that a change of the registry changes, and the news in a line."""
+        """Return the rows that differ after a change of the registry, and a summary of it."""
         before, self._told = self._told, self.rows()
         rows = self._told
         others = [row for name, row in rows.items() if row is not before.get(name)]
@@ -203,7 +203,7 @@ class Tools:
 
 
 def listed(rows: Iterable[Row]) -> dict[str, JSON]:
-    """Return rows as they are sent, the tools and the procedures."""
+    """Return the values of rows, the tools and procedures separately."""
     found: dict[str, JSON] = {"tools": [], "procedures": []}
     for each in rows:
         found["procedures" if each.values["procedure"] else "tools"].append(each.values)
@@ -219,7 +219,7 @@ def _state(candidate: Candidate, served: ToolDefinition | None, *, has_warnings:
 
 
 def _news(change: CatalogChange, rows: Mapping[str, Row]) -> dict[str, JSON]:
-    """Return a change in a line, and how bad it is."""
+    """Return a summary of a change, and its level."""
     served = {name for name, row in rows.items() if row.values["state"] == "last_good"}
     kinds = {
         "rejected; the last good version keeps serving": sorted(served & {*change.rejected}),
@@ -252,7 +252,7 @@ def _example(number: int, document: JSON) -> dict[str, JSON]:
 
 
 def _files(candidate: Candidate) -> Iterator[dict[str, JSON]]:
-    """Yield the manifest and the modules of a tool's folder, or the file that it is in."""
+    """Yield the manifest and the modules of a tool's folder, or the tool's only file."""
     folder = folder_of(candidate)
     if folder is None:
         places = {candidate.path: candidate.path}
@@ -269,7 +269,7 @@ def _files(candidate: Candidate) -> Iterator[dict[str, JSON]]:
 
 
 def as_target(catalog: Catalog, tool: ToolDefinition, target: str) -> dict[str, JSON]:
-    """Return what a provider gets of a tool, and what that loses."""
+    """Return a tool's definition for a provider, its size and its losses."""
     try:
         made = exported([tool], Target.of(target), catalog.candidates)
     except ValueError as error:

@@ -110,7 +110,7 @@ def plan(procedure: Procedure) -> str:
 
 
 def boxes(procedure: Procedure) -> list[JSON]:
-    """Return the steps of a procedure as nested JSON objects, for programs that draw them."""
+    """Return the steps of a procedure as nested JSON objects, for drawing."""
     ids = step_ids(procedure)
     return [*_boxes(procedure.steps, outline_steps(procedure), ids)]
 
@@ -134,7 +134,7 @@ def _boxes(
 
 
 def step_ids(procedure: Procedure) -> dict[str, str]:
-    """Return short ids of the steps, such as ``2.1.3``, by the beginnings of their keys in runs."""
+    """Return short ids of the steps, such as ``2.1.3``, by their keys in a run."""
     return dict(_ids(procedure.steps))
 
 

@@ -74,7 +74,7 @@ async def test_an_output_that_differs_is_kept_only_on_demand(page: Page) -> None
     assert status == 409
     assert answer["error"] == {
         "type": "differs",
-        "message": "the tool returns something else each time",
+        "message": "the tool returns a different result each time",
         "first": 1,
         "second": 2,
     }

@@ -101,7 +101,7 @@ class StepEnded(NamedTuple):
 
 
 Gate: TypeAlias = Callable[[StepStarted], Awaitable[object]]
-"""Awaited before each step that isn't skipped, such as until a person says go on."""
+"""Awaited before each step that isn't skipped, for example until the user continues."""
 
 
 Event: TypeAlias = RunStarted | StepStarted | StepRetried | StepEnded | Progress | LogMessage

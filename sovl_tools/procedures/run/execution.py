@@ -38,7 +38,7 @@ from sovl_tools.schema.problem import named
 
 
 class Clock:
-    """The time of a run; it stands still while steps wait at the gate and none works."""
+    """The clock of a run; it stops while steps wait at the gate and no step is working."""
 
     def __init__(self, gate: Gate | None = None) -> None:
         self.gate = gate
@@ -47,7 +47,7 @@ class Clock:
         self._since: float | None = None
 
     def now(self) -> float:
-        """Return the time in seconds since some moment."""
+        """Return the time in seconds."""
         return (perf_counter() if self._since is None else self._since) - self._paused
 
     async def wait(self, step: StepStarted) -> None:
@@ -62,7 +62,7 @@ class Clock:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Measure a step that works, and doesn't only hold others."""
+        """Count a step as working; steps that only contain others aren't counted."""
         self._count(working=1)
         try:
             yield
@@ -322,7 +322,7 @@ class Execution:
             raise StepError(words, path=path, procedure=name, line=line) from error
 
     def _limit(self, seconds: float | None) -> float | None:
-        """Return the time limit of what holds steps: none if they wait, which would count."""
+        """Return the time limit of a step that contains others; None if a gate could delay them."""
         return seconds if self._clock.gate is None else None
 
     async def _steps(self, steps: tuple[Step, ...], scope: Scope) -> None:
