@@ -11,6 +11,7 @@ from sovl_tools import ToolRegistry
 from sovl_tools.configuration import KEYS, Configuration, configuration
 from sovl_tools.model.errors import ConfigurationError
 from tests.conftest import Write
+from tests.tables import check_each
 
 VARIABLE = "SOVL_TOOLS_PATH"
 
@@ -115,7 +116,7 @@ def test_what_is_watched_and_the_paths_are_read_from_one_file(here: Path) -> Non
     assert configuration() == Configuration(("tools",), str(file), 10.0, ("library",))
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ("path = ['a']", "'path' is not a key; did you mean 'paths'?"),
@@ -144,8 +145,8 @@ def test_a_setting_that_makes_no_sense_is_refused(here: Path, text: str, message
     assert str(caught.value).startswith(f"{file}: [tool.sovl-tools]: {message}")
 
 
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize(
+@check_each("key", KEYS)
+@check_each(
     "value", ["2020-01-01", "12:30:00", "2020-01-01T12:30:00Z", "[2020-01-01]", "{a = [12:30:00]}"]
 )
 def test_a_date_is_the_value_of_no_setting(here: Path, key: str, value: str) -> None:
