@@ -126,7 +126,7 @@ def test_a_tool_of_a_package_that_we_fail_at_leaves_the_others(
     registry = ToolRegistry()
     registry.load_modules("plugins")
     assert [each.name for each in registry] == ["fine"]
-    (found,) = registry.report.diagnostics
+    (found,) = registry.report.errors
     assert (found.code, found.tool, found.path) == ("ST001", "odd", "plugins/both.py")
 
 

@@ -61,7 +61,7 @@ def test_tools_of_a_directory_that_can_not_be_listed_stay(
     assert Tooler(registry).call_sync(NAMES[kind], {"text": "a"} if kind == "tools" else {}).ok
     assert any(os.strerror(number) in str(each) for each in registry.report.diagnostics)
     registry.reload()
-    assert registry.report.diagnostics == ()
+    assert {each.code for each in registry.report.diagnostics} <= {"ST306"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
