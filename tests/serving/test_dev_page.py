@@ -337,6 +337,7 @@ async def test_a_broken_save_keeps_the_draft_and_the_focus(views: Views, server:
     await expect(views.page.locator(".note")).to_have_count(0)
     await views.page.get_by_role("link", name="Call", exact=True).click()
     await expect(views.field("who")).to_have_value("Ada")
+    await expect(views.page.get_by_text("result of an earlier version")).to_be_visible()
     code.write_text(GREETS)
 
 
