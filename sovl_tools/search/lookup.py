@@ -201,7 +201,8 @@ class Searchable:
     def match(self, text: str) -> list[PhraseMatch]:
         """Return the activation phrases that are in the text, the longest first.
 
-        Words are compared whole, without case and punctuation.
+        Words are compared whole, without case and punctuation. A slot such as ``{city}`` takes the
+        parameter's value from the text.
         """
         check_text("text", text)
         return self._indexed().phrases.match(text)
@@ -217,7 +218,7 @@ class Searchable:
         Args:
             query: a few words, or whole sentences.
             limit: the maximum number of tools; None for all.
-            least: leave out tools with less evidence, unless they have half of the query.
+            least: omit tools with less evidence, unless they have half of the query.
 
         Raises:
             ValueError: the limit is below 0.
@@ -230,7 +231,7 @@ class Searchable:
     def suggest(
         self, text: str, *, limit: int | None = MOST_FOUND, least: float | None = None
     ) -> list[Suggestion]:
-        """Return the tools that fit a text well, each with the reason: often none.
+        """Return the tools that match a text well, each with the reason: often none.
 
         Tools whose activation phrases are in the text come first, then those that a search finds
         with enough evidence.
@@ -251,7 +252,8 @@ class Searchable:
         found: dict[str, Suggestion] = {}
         for phrase in indexed.phrases.match(text):
             said = (text[phrase.start : phrase.end],)
-            found.setdefault(phrase.tool, Suggestion(phrase.tool, "phrase", said, None))
+            made = Suggestion(phrase.tool, "phrase", said, None, phrase.arguments)
+            found.setdefault(phrase.tool, made)
         least = indexed.ranking.enough if least is None else least
         for tool, _, said_words, evidence in indexed.ranking.search(text, limit=None, least=least):
             reason = "words" if said_words else "meaning"

@@ -55,7 +55,7 @@ class ToolMatch(NamedTuple):
 
 
 class Suggestion(NamedTuple):
-    """A tool that fits a text well, and why.
+    """A tool that matches a text well, and why.
 
     Attributes:
         tool: its name.
@@ -63,12 +63,14 @@ class Suggestion(NamedTuple):
             text, ``meaning`` if it only means something similar.
         said: the part of the text that is the phrase, or the words.
         evidence: that of the search; None for a phrase, which needs none.
+        arguments: what the phrase's slots took.
     """
 
     tool: str
     reason: str
     said: tuple[str, ...]
     evidence: float | None
+    arguments: Mapping[str, JSON] = MappingProxyType({})
 
 
 class PhraseIndex:

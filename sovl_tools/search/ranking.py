@@ -76,7 +76,7 @@ class SearchIndex:
 
     Attributes:
         entries: by tool; ``known`` ones are taken over.
-        enough: the evidence from which on a tool fits well.
+        enough: the least evidence of a good match.
         deprecated: the names of tools that come last.
     """
 
@@ -108,7 +108,7 @@ class SearchIndex:
         others. Where no tool has any of the others, words of tools that begin like them are taken,
         from three letters on. With vectors, tools that mean something similar are found as well.
 
-        ``least`` leaves out tools with less evidence, unless they have half of the query.
+        ``least`` omits tools with less evidence, unless they have half of the query.
         """
         asked = self._asked(query)
         rarities = {word: self._rarity(word) for word in asked}

@@ -47,6 +47,12 @@ def anything(**_: Any) -> None:
     """Do nothing."""
 
 
+def with_slot() -> ToolDefinition:
+    phrases = ("tides of {harbor}",)
+    tool = made("tides", "Sea levels.", {"harbor": "Where."}, activation_phrases=phrases)
+    return replace(tool, function=anything)
+
+
 def registry_of(*tools: ToolDefinition) -> ToolRegistry:
     registry = ToolRegistry()
     for tool in tools:
@@ -109,10 +115,13 @@ def test_without_the_extra_or_with_other_files_words_alone_count(tmp_path: Path)
 
 def test_only_the_tools_that_fit_well_are_suggested() -> None:
     registry = registry_of(*TOOLS, made("quiet", "Nothing.", activation_phrases=("hush now",)))
+    registry.register(with_slot())
     assert registry.suggest("how do I bake bread with my neighbour's dog on a sunday") == []
     assert registry.suggest("please, hush now!") == [
         Suggestion("quiet", "phrase", ("hush now",), None)
     ]
+    [found] = registry.suggest("the tides of Bergen")
+    assert (found.tool, found.reason, found.arguments) == ("tides", "phrase", {"harbor": "Bergen"})
 
 
 def test_a_tool_with_half_of_the_words_is_suggested_however_common_they_are() -> None:
