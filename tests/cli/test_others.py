@@ -59,11 +59,8 @@ def test_help_lists_the_commands_in_groups(run: Run) -> None:
     lines = run("--help", COLUMNS="80").out.splitlines()
     headings = ["Write:", "Check:", "Use:", "Live:", "Procedures and agents:"]
     assert [line for line in lines if line in headings] == headings
-    assert [line.split()[0] for line in lines[lines.index("Live:") + 1 :][:3]] == [
-        "watch",
-        "serve",
-        "install",
-    ]
+    live = [line.split()[0] for line in lines[lines.index("Live:") + 1 :][:4]]
+    assert live == ["dev", "watch", "serve", "install"]
 
 
 @check_each(("command", "most"), [("validate", 14), ("serve", 24)])
@@ -221,9 +218,8 @@ def test_show_of_a_broken_or_unknown_tool_says_why(run: Run, write: Write) -> No
 @pytest.mark.usefixtures("two")
 def test_match_prints_what_the_contract_says(run: Run) -> None:
     done = run("match", "please SAY it!", "--format", "json")
-    assert json.loads(done.out) == [
-        {"tool": "echo", "phrase": "say it", "start": 7, "end": 13, "score": 2 / 3}
-    ]
+    place = {"start": 7, "end": 13, "score": 2 / 3, "arguments": {}}
+    assert json.loads(done.out) == [{"tool": "echo", "phrase": "say it", **place}]
     assert run("match", "please say it").out == "echo  'say it' at 7-13, score 0.666667\n"
     assert "no activation phrase" in run("match", "nothing").out
     assert json.loads(run("match", "say it, say it", "--limit", "1", "--format", "json").out)
