@@ -49,7 +49,7 @@ from sovl_tools.scaffolding.files import replace_files
 EXAMPLES = """\b
 Examples:
   sovl-tools check                                 all configured servers
-  sovl-tools check 'uvx mcp-server-git' --update   write mcp/mcp-server-git.json
+  sovl-tools check 'uvx mcp-server-git' --update   write its snapshot
   sovl-tools check git --locked                    in CI: no difference at all
   sovl-tools check https://example.com/mcp --header Authorization=MCP_TOKEN
   sovl-tools check tools.json --target gemini      a file, without a server
