@@ -61,7 +61,7 @@ EXITS = {1: "A line from a pipe got no answer."}
 @click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),
-    help="The provider. Default: the one whose key is set, or local.",
+    help="The provider. Default: the first with a key, or local.",
 )
 @click.option("--model", metavar="NAME", help="The provider's model.")
 @click.option(

@@ -85,7 +85,7 @@ class Subject(NamedTuple):
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("sources", nargs=-1, metavar="[NAME|COMMAND|URL|FILE]...")
-@click.option("--update", is_flag=True, help="Write the snapshots, and print what changed.")
+@click.option("--update", is_flag=True, help="Write the snapshots, and print the differences.")
 @click.option("--locked", is_flag=True, help="Fail at any difference from the snapshot.")
 @click.option(
     "--against",
@@ -105,21 +105,21 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 
     NAME is a server of the configuration; without a source, all of them are checked. A COMMAND is
     started, and a URL is connected to. FILE is a snapshot, the result of `tools/list`, another list
-    of definitions, or a directory of such files; nothing is started for it.
+    of definitions, or a directory of such files; it needs no server.
 
-    The rules are those for tool folders: schemas, descriptions, names, hidden characters,
+    The rules are the same as for tool folders: schemas, descriptions, names, hidden characters,
     instructions to the model, secrets. Findings point into the snapshot, mcp/NAME.json. --update
     writes it; commit it. Later differences are breaking, compatible or wording, as in
     `sovl-tools diff`, and breaking ones fail.
 
     Snapshots also protect at run time: registry.load_mcp(…, locked="mcp/git.json") and
-    `sovl-tools import mcp --locked FILE` reject definitions that nobody has reviewed.
+    `sovl-tools import mcp --locked FILE` reject definitions without a review.
     """
     asked = _Options(**options)
     found = load_configuration(imports=False)
     add_variables(found)
     if asked.update and asked.locked:
-        raise Misuse("--update accepts differences, --locked rejects them; leave one out")
+        raise Misuse("--update accepts differences, --locked rejects them; use one of them")
     if asked.against is not None and len(asked.sources) != 1:
         raise Misuse("--against takes one source")
     started = perf_counter()
@@ -184,7 +184,7 @@ def _sources(asked: _Options, found: Configuration) -> Iterable[_Source]:
     directory = os.path.relpath(os.path.dirname(found.file or "") or ".")
     directory = os.path.normpath(os.path.join(directory, SNAPSHOTS))
     if not asked.sources and not found.servers:
-        raise Misuse("there is nothing to check; name a server or a file")
+        raise Misuse("name a server or a file to check")
     if len(asked.sources) > 1 and not all(_is_known(each, found) for each in asked.sources):
         command = shlex.join([shlex.join(asked.sources)])
         raise Misuse(f"put a command in quotes: sovl-tools check {command}")

@@ -66,10 +66,10 @@ def diff(
     release: str | None,
     format_: str,
 ) -> None:
-    """Show what changed in tools: what breaks callers, what doesn't, and what is only wording.
+    """Show changes in tools: breaking ones, compatible ones, and changed words.
 
     OLD and NEW are directories of tools, or else revisions of git, whose configured directories
-    are compared. Without NEW it is the tools that are here now. Nothing is imported.
+    are compared. Without NEW the current tools are compared. No module is imported.
 
     Breaking changes are: a tool that is gone and wasn't deprecated before, or is gone before its
     removed_in; an alias that is gone; arguments that the old schema accepts and the new one

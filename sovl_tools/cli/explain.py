@@ -25,7 +25,7 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES, exits={2: "The rule is unknown."})
 @click.argument("selector", required=False, metavar="[RULE]")
 def explain(*, selector: str | None) -> None:
-    """Explain a rule: what it finds, why that hurts, and what to do.
+    """Explain a rule: its findings, their consequences, and the fix.
 
     RULE is the code of a rule, its name, or the beginning of codes.
     """

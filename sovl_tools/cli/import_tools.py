@@ -51,7 +51,7 @@ from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
 from sovl_tools.scaffolding.new_tool import docstring, function_head, literal
 
 EXITS = {
-    1: "A definition can't become a tool; the others are written.",
+    1: "A definition can't become a tool; other tools are written.",
     2: "The source can't be read, or a folder exists.",
 }
 _MOST_SHOWN = 20
@@ -192,8 +192,8 @@ alone: a JSON Schema, a map by name, or a list, also under "args" or "inputs".""
 def import_openai(*, file: str, target: Target) -> None:
     """Write a folder for each definition in a file: a manifest, and a function to be written.
 
-    The function takes what the schema says and raises NotImplementedError until you write it. A
-    name that no folder can have becomes one that it may.
+    The function takes the schema's arguments and raises NotImplementedError until you write it. A
+    name that is invalid for a folder is changed.
     """
     data = read_input(file)
     try:
@@ -341,8 +341,8 @@ Examples:
   sovl-tools import openapi api.yaml --base-url http://localhost:8080 --exclude 'DELETE *'
   sovl-tools import openapi api.yaml --credential bearerAuth=API_TOKEN
 
-A PATTERN is one of the shell, for the operation's id, one of its tags, or METHOD PATH. What an
-API's security scheme asks for is read from an environment variable, which the command names;
+A PATTERN is a shell pattern, for the operation's id, one of its tags, or METHOD PATH. The
+API's credentials are read from an environment variable, which the command names;
 --credential names another for a scheme of the document."""
 _MOST_VALUES = 2_000_000
 _SECONDS = 30
@@ -371,7 +371,7 @@ def import_openapi(
 
     Parameters and the body become the tool's parameters; GET is marked as reading only, DELETE as
     destructive, PUT as idempotent. An answer that is an error is an error of the tool. An operation
-    that can't be called is named, and the others are written. The functions need the extra [http].
+    that can't be called is named, and the rest are written. The functions need the extra [http].
     """
     if base_url is not None and not is_address(base_url):
         raise Misuse(f"--base-url: {base_url!r} is not an http or https address")

@@ -79,7 +79,7 @@ def _name(value: str) -> str:
     show_default=True,
     metavar="NAME",
     callback=value_reader(_name),
-    help="What the client calls the server.",
+    help="The server's name in the client.",
 )
 @click.option(
     "--env",
@@ -116,7 +116,7 @@ def install(
     """Configure an MCP client to start sovl-tools serve with the tools of this directory.
 
     CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, gemini-cli or mcp-json, which
-    prints what most other clients read.
+    prints the usual format of other clients.
 
     The entry has absolute paths, so that it works wherever the client is started, and the
     variables that manifests name in requires.env, which desktop programs may not inherit: from

@@ -65,8 +65,8 @@ def search(
     """Find the tools that have words of QUERY, or mean something similar, the best first.
 
     QUERY is a few words or whole sentences. Names count most, then phrases, titles, tags and
-    descriptions. Each line says which words were found, and where. Similar meanings need the extra
-    semantic: pip install 'sovl-tools[semantic]'.
+    descriptions. Each line names the matching words and their places. Similar meanings need the
+    extra semantic: pip install 'sovl-tools[semantic]'.
     """
     registry = all_tools(tools, lazy=True)
     found = registry.search(" ".join(query), limit=limit, least=least)

@@ -56,7 +56,7 @@ def list_tools(
 ) -> None:
     """List the tools by name, and the reasons why some are not loaded.
 
-    Only the names of those are known, so all options but --name omit them. A module is imported
+    Only their names are available, so all options but --name omit them. A module is imported
     only where its text doesn't show the tool; validate imports all of them.
     """
     registry = all_tools(tools, lazy=True)

@@ -62,7 +62,7 @@ def sync(
     descriptions: bool,
     output_schema: bool,
 ) -> None:
-    """Bring manifests into line with their functions, and show what changed.
+    """Bring manifests into line with their functions, and show the changes.
 
     Adds properties, values, defaults and descriptions that the signature, the docstring and @tool
     have and the manifest lacks, and corrects "required". The manifest's own values and layout stay;

@@ -154,7 +154,7 @@ def test(
     "weather"}, with null for the tool if none is meant; FILE can be -. Recall@3 is the share of
     the strings whose tool is among the first three; NDCG@10 counts a tool for less the later it
     comes. "both" takes what phrases find first, then what searching finds, as agents do; "suggest"
-    takes of these only what fits well. Shown are strings for which another tool comes first, with
+    takes only good matches of these. Shown are strings for which another tool comes first, with
     the words that lead to it, those that lead to a tool although none is meant, and those that
     contain phrases of several tools.
     """

@@ -147,7 +147,7 @@ def target_option(words: str) -> Callable[[_F], _F]:
 @locked_option
 @click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
 @click.option("--diff", is_flag=True, help="Show the changes of --fix without writing them.")
-@click.option("--unsafe-fixes", is_flag=True, help="Include fixes that may not be what was meant.")
+@click.option("--unsafe-fixes", is_flag=True, help="Include fixes that can miss the intention.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option(
     "--show-settings", is_flag=True, help="Print the settings and where each is from instead."
@@ -167,7 +167,7 @@ def validate(ctx: click.Context, /, **given: Any) -> None:
     commas, or repeat the option; it wins over the key of its name in pyproject.toml.
     `sovl-tools explain RULE` says more.
 
-    --fix and --diff fix only what is shown, once. One fix can bring another finding to light: run
+    --fix and --diff fix only the findings shown, once. One fix can reveal another finding: run
     --fix again while it says that more can be fixed. The files of a tool that gets worse by its
     fixes are put back.
     """

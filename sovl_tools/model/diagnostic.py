@@ -197,7 +197,7 @@ def ask(
 def internal_error(error: Exception) -> Iterator[Finding]:
     """sovl-tools itself failed at this tool; the other tools are not concerned.
 
-    It is a mistake of ours, most likely over something in the tool that no one has thought of. The
+    It is a mistake of ours, most likely about an unexpected form of the tool. The
     message names the exception and the function of sovl-tools that raised it, or a package that
     sovl-tools needs and that is not installed. It is a warning where a rule failed that only warns.
     Report it with the tool and the traceback, which ``sovl-tools -v`` shows and the logger

@@ -66,8 +66,8 @@ def required_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A required property isn't a parameter of the function.
 
     Every call would fail with a TypeError, because the argument is always sent. Add the
-    parameter, or take the property out of the manifest. ``**kwargs`` takes everything. Nothing is
-    said of a function whose decorator takes ``**kwargs``: it may pass on others than it was given.
+    parameter, or remove the property from the manifest. ``**kwargs`` takes everything. Functions
+    whose decorator takes ``**kwargs`` aren't checked: it can pass other arguments on.
     """
     # a function that takes all of them in one dictionary gets a better message
     for each in case.of("required_not_taken") if case.bundle is None else ():
@@ -79,7 +79,7 @@ def property_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     """An optional property isn't a parameter of the function.
 
     A model can send it, and then the call fails with a TypeError. Add the parameter with a
-    default, or take the property out of the manifest. A property that is a Python keyword, such
+    default, or remove the property from the manifest. A property that is a Python keyword, such
     as ``from`` or ``class``, can only be taken through ``**kwargs``.
     """
     # a function that takes all of them in one dictionary gets a better message
@@ -103,7 +103,7 @@ def _not_taken(case: AgreementCase, each: Difference) -> Finding:
 def parameter_not_required(case: AgreementCase) -> Iterator[Finding]:
     """A parameter without default is not required by the manifest.
 
-    When a model leaves the argument out, the call fails with a TypeError. Give the parameter a
+    When a model omits the argument, the call fails with a TypeError. Give the parameter a
     default, or put its property into ``required``. A parameter that is annotated ``Optional[T]``
     or ``T | None`` needs neither: it receives None. Arguments are passed by keyword, one for each
     property and not in one dictionary, and the function isn't a method, so that it has no ``self``.
@@ -131,7 +131,7 @@ def positional_only_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A parameter is positional-only.
 
     Arguments are passed by keyword, so ``def f(a, /)`` can never receive ``a``. Remove the
-    slash. One with a default that the manifest does not list does no harm.
+    slash. An unlisted one with a default is fine.
     """
     for each in case.of("positional_only"):
         message = f"the parameter {each.name!r} is positional-only"
@@ -206,7 +206,7 @@ def unfilled_marker(case: AgreementCase) -> Iterator[Finding]:
     """A parameter's default is a marker of a framework, which no one replaces by a value.
 
     ``Depends(…)`` and ``Query(…)`` of FastAPI, ``Option(…)`` of Typer and ``field(…)`` of
-    dataclasses mean something only to their own framework: a call that leaves the argument out
+    dataclasses have a meaning only in their own framework: a call that omits the argument
     would pass the marker itself. Write a plain default. For a description and bounds write
     ``Annotated[int, Field(description="…", ge=1)]``; ``Field(…)`` of pydantic as a default works.
     """
@@ -222,7 +222,7 @@ def unreadable_annotation(case: AgreementCase) -> Iterator[Finding]:
     """A parameter's annotation can't be read, so its arguments aren't converted.
 
     It names something that isn't there when the tool runs: an import under ``if TYPE_CHECKING:``,
-    or a typo in quotes. The function gets what JSON has, such as text for a date. Import the name
+    or a typo in quotes. The function gets JSON's values, such as text for a date. Import the name
     where the tool runs, or correct it.
     """
     is_imported = case.interface.function is not None

@@ -99,7 +99,7 @@ class Replacement(NamedTuple):
 def unknown_replacement(case: Replacement) -> Iterator[Finding]:
     """``replaced_by`` names no tool, or leads back to its own.
 
-    Callers are told to use a tool that isn't there, or each of two tools refers to the other.
+    Callers are sent to a tool that doesn't exist, or two tools refer to each other.
     Correct the name, or remove the key.
     """
     place, (first, second, *_) = ManifestPlace(("replaced_by",)), case.chain

@@ -90,7 +90,7 @@ def _texts(document: JSON) -> Iterator[Text]:
 def placeholder_text(case: Text) -> Iterator[Finding]:
     """A description is still the placeholder that ``sovl-tools new`` wrote.
 
-    Models choose tools, and fill in arguments, by their descriptions. Write what the tool does and
+    Models choose tools, and fill in arguments, by their descriptions. Describe the tool and
     when to use it, or what the property means.
     """
     if case.path[-1] != "description":
@@ -147,10 +147,9 @@ def instructing_text(case: Text) -> Iterator[Finding]:
     """A description tells the model to ignore, hide or override something.
 
     Descriptions are part of the prompt. A foreign tool can take over a conversation by a
-    description that asks to ignore instructions, to hide something from the user, or to prefer it
-    to other tools. This is a heuristic for a few English phrases, so it misses some, and can be
-    wrong. Write what the tool does. If the sentence is intended, suppress the finding with
-    ``x-ignore``.
+    description that tells it to ignore instructions, to hide something from the user, or to prefer
+    it to other tools. This is a heuristic for a few English phrases, so it misses some, and can be
+    wrong. Describe the tool. If the sentence is intended, suppress the finding with ``x-ignore``.
     """
     found = _INSTRUCTING.search(case.text)
     if found:
@@ -185,7 +184,7 @@ _INSTRUCTING = re.compile(
 def contradicted_annotation(document: Mapping[str, JSON]) -> Iterator[Finding]:
     """A ``read_only`` tool has a name that promises a change, or is ``destructive``, too.
 
-    Clients call ``read_only`` tools without asking the user. This is a heuristic for the first word
+    Clients call ``read_only`` tools without a confirmation. This is a heuristic for the first word
     of the name, such as ``delete`` or ``write``. Correct the annotation, or the name.
     """
     hints = document.get("annotations", {})
@@ -215,7 +214,7 @@ def long_description(case: Text) -> Iterator[Finding]:
     """A description is longer than 4,000 characters.
 
     It is sent with every request and costs tokens each time, models miss what matters, and
-    providers cut or reject it. Write what the tool does and when to use it; put the rest into a
+    providers cut or reject it. Describe the tool and when to use it; put the rest into a
     document.
     """
     if len(case.text) > MAX_TEXT:

@@ -48,13 +48,13 @@ _DEFINITIONS = (*PARAMETERS, "$defs")
 
 @rule("ST413", "warning")
 def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
-    """The manifest omits what the function says, and ``sovl-tools sync`` would add it.
+    """The manifest omits a part of the function, and ``sovl-tools sync`` would add it.
 
-    That is a parameter that no model is told of, one that is required although it has a default, a
+    Such a part is a parameter unknown to models, a required one that has a default, a
     default, a value of an enum, an alternative, an optional member, or what ``@tool`` says. No call
-    fails by that, but a model knows less than the function can do. Run ``sovl-tools sync``. If it
-    is omitted on purpose, begin the parameter's name with ``_``, or write
-    ``"x-ignore": ["ST413"]`` into the manifest. What other rules report is not reported again.
+    fails by that, but a model has less information than the function. Run ``sovl-tools sync``. If
+    it is omitted on purpose, begin the parameter's name with ``_``, or write ``"x-ignore":
+    ["ST413"]`` into the manifest. What other rules report is not reported again.
     """
     case = drift.agreed
     reported = {*_reported_places(case), *_reported_of_schemas(drift)}

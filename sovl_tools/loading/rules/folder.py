@@ -29,7 +29,7 @@ def unreadable_file(case: Unreadable) -> Iterator[Finding]:
     """A file of the tool can't be read.
 
     The manifest or the module isn't a regular file, is too large (more than 1 MiB for a manifest, 4
-    MiB for a module), or the operating system refuses to open it. Files are opened without waiting,
+    MiB for a module), or the operating system denies access. Files are opened without waiting,
     so a FIFO or a device doesn't block the load. Replace it by a plain, readable file.
     """
     yield Finding(Position(case.name), f"{case.name or 'the folder'} {case.reason}")
@@ -49,10 +49,10 @@ def missing_directory(case: tuple[str, str]) -> Iterator[Finding]:
 
 @rule("ST102")
 def missing_manifest(folder: ToolFolder) -> Iterator[Finding]:
-    """A folder has no manifest of its own name.
+    """A folder has no manifest with its name.
 
     Every folder in a tools directory is a tool, unless its name begins with ``.`` or ``_``, and
-    ``<name>/<name>.json`` describes it. Without the manifest a model doesn't know what the tool
+    ``<name>/<name>.json`` describes it. Without the manifest a model can't tell the tool's
     does. Write the manifest, rename it to match the folder, or begin the folder's name with ``_``.
     Case counts, even where the file system ignores it, and only JSON is read. If the folder was
     renamed, rename the module, the ``name`` in the manifest and the function, too.
@@ -83,7 +83,7 @@ def _former_name(folder: ToolFolder) -> str | None:
 
 @rule("ST103")
 def missing_module(folder: ToolFolder) -> Iterator[Finding]:
-    """A folder has a manifest but no module of its own name.
+    """A folder has no module with its name, but a manifest.
 
     A call runs a function in ``<name>/<name>.py``. Write the module, or rename it to match the
     folder. While files are being copied, a running server waits for the module instead of reporting

@@ -27,7 +27,7 @@ def dropped_by_format(case: FormatCase) -> Iterator[Finding]:
     """A provider's definition does not say something that the manifest says.
 
     There's no place for it. A model may choose worse; a call is checked all the same. Providers
-    want a plain object for all arguments together, so that what a schema says of them in
+    want a plain object for all arguments together, so a schema's words about them in
     alternatives or under conditions is omitted.
     """
     yield from _finding(case)
@@ -35,7 +35,7 @@ def dropped_by_format(case: FormatCase) -> Iterator[Finding]:
 
 @rule("ST902", "warning")
 def moved_to_description(case: FormatCase) -> Iterator[Finding]:
-    """A keyword that a provider does not know is in a description, in words.
+    """A keyword that a provider does not support is in a description, in words.
 
     The model reads it and may keep to it, but the provider does not see to that. Arguments are
     checked against the manifest when the tool is called.
@@ -97,7 +97,7 @@ def doubtful_in_format(case: FormatCase) -> Iterator[Finding]:
 def left_out_of_export(case: FormatCase) -> Iterator[Finding]:
     """A tool is omitted of an export because its schema can't be had just now.
 
-    A function in its schema failed or returned something else than it must. It is asked again at
+    A function in its schema failed or returned an invalid value. It is called again at
     the next export.
     """
     yield from _finding(case)

@@ -55,7 +55,7 @@ class ManifestCase(NamedTuple):
 def unknown_key(case: ManifestCase) -> Iterator[Finding]:
     """The manifest has an unknown key.
 
-    It is ignored: a misspelt ``enabled`` disables nothing. This is a warning, so that a manifest
+    It is ignored: a misspelt ``enabled`` has no effect. This is a warning, so that a manifest
     for a newer version still loads. Correct the key, or begin it with ``x-`` if it is your own.
     """
     if case.wrapper is not None:
@@ -281,10 +281,10 @@ OLDER_FORMS: Mapping[str, tuple[type, str]] = {
 
 @rule("ST216", "warning")
 def unused_output_match(case: ManifestCase) -> Iterator[Finding]:
-    """An example has ``output_match``, but nothing to compare.
+    """An example has ``output_match``, but no output to compare.
 
     ``sovl-tools test`` compares an ``output`` unless it is a description, and ``"schema"`` needs an
-    ``output_schema``: without it the example fails. Add what is missing, or remove the key.
+    ``output_schema``: without it the example fails. Add the missing part, or remove the key.
     """
     examples = case.document.get("examples")
     for index, example in enumerate(examples if isinstance(examples, list) else ()):

@@ -92,7 +92,7 @@ def import_flooded(case: ImportFailure) -> Iterator[Finding]:
     """Importing the module printed more than 1 MiB.
 
     The output of an import goes to standard error, so this would fill the logs at each start. Print
-    nothing at import time; use ``logging`` in the function.
+    only inside functions; use ``logging`` in the function.
     """
     yield Finding(case.place, f"importing printed {case.message}", "print only inside the function")
 
@@ -103,9 +103,9 @@ def absolute_sibling_import(case: ImportFailure) -> Iterator[Finding]:
 
     The folder isn't on ``sys.path``, so that several tools can have a ``helpers.py``, and none
     hides a library. A tool that puts its folder there would share its helpers with all other tools:
-    what an import adds to ``sys.path`` from inside the tools directory is removed after it. Import
-    the helper relatively: ``from . import helpers`` or ``from .helpers import name``. It belongs to
-    this tool only; several tools share modules in ``_shared``.
+    an import's additions to ``sys.path`` from inside the tools directory are removed after it.
+    Import the helper relatively: ``from . import helpers`` or ``from .helpers import name``. It
+    belongs to this tool only; several tools share modules in ``_shared``.
     """
     message = f"{case.sibling!r} can't be imported as a library"
     stem = (case.sibling or "").removesuffix(".py")
@@ -169,7 +169,7 @@ def inexpressible_parameters(case: CodeCase) -> Iterator[Finding]:
 def invalid_definition(case: CodeCase) -> Iterator[Finding]:
     """The definition from a decorator or a class breaks the meta-schema.
 
-    The rules are those of a manifest: the name is an identifier of at most 64 characters, the
+    The rules are the manifest's: the name is an identifier of at most 64 characters, the
     description isn't empty, the parameters are a valid JSON Schema (draft 2020-12) of an object,
     and so on. The message names the place in the definition.
     """
@@ -181,7 +181,7 @@ def weak_description(case: CodeCase) -> Iterator[Finding]:
     """A model doesn't get enough information about a tool.
 
     The function has no docstring, or a parameter has no annotation, so that it accepts any value.
-    Models choose tools by their descriptions. Write what the tool does and when to use it.
+    Models choose tools by their descriptions. Describe the tool and when to use it.
     """
     yield from _finding(case)
 

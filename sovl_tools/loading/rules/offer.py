@@ -110,8 +110,8 @@ def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
 def unknown_slot(case: OfferCase) -> Iterator[Finding]:
     """An activation phrase has braces around something that can't be taken from a text.
 
-    In `"weather in {city}"` the parameter `city` is a slot, which takes its value from what a user
-    says. The braces must name a parameter that takes a string, a number, a boolean or one of a
+    In `"weather in {city}"` the parameter `city` is a slot, which takes its value from the user's
+    words. The braces must name a parameter that takes a string, a number, a boolean or one of a
     list; around anything else they are punctuation.
     """
     properties = case.parameters.get("properties", {})
@@ -168,7 +168,7 @@ def invalid_handler_registration(case: OfferCase) -> Iterator[Finding]:
     """``register_step_handlers`` can't be called with one dictionary, or misuses it.
 
     It is called once, as ``register_step_handlers(handlers)``, with a dictionary of the existing
-    handlers. The ones that it adds belong to this tool. It must not remove handlers of other tools.
+    handlers. Its new handlers belong to this tool. It must not remove handlers of other tools.
     """
     registration = case.interface.registration
     place = ModulePlace(REGISTER)

@@ -98,7 +98,7 @@ def odd_pattern(node: SchemaNode) -> Iterator[Finding]:
 
     Patterns are regular expressions of ECMA-262, the language of JavaScript: ``\Z`` is the letter
     Z there, ``{,3}`` is plain text, and the slashes and flags of ``/^[a-z]+$/i`` belong to the text
-    that it looks for. The help has the right form.
+    that it searches for. The help has the right form.
     """
     for text, place in _patterns(node):
         odd = oddity(text)
@@ -120,7 +120,7 @@ def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
     """A ``$ref`` leads nowhere.
 
     References are looked up in their own schema, from its root: ``#/$defs/x`` means
-    ``parameters/$defs/x``. Nothing is ever fetched from the network or from a file, because a
+    ``parameters/$defs/x``. References to the network or to a file don't work, because a
     tool's schema must not change unnoticed, and loading it must not open connections. Put the
     definition under ``$defs`` of the same schema.
     """
@@ -154,7 +154,7 @@ def missing_items(node: SchemaNode) -> Iterator[Finding]:
 def missing_description(node: SchemaNode) -> Iterator[Finding]:
     """A property has no description.
 
-    A model only knows an argument's name, type and description. Write what it means, its unit and
+    A model only has an argument's name, type and description. Write its meaning, its unit and
     its format. Properties of results need none.
     """
     if node.base[0] == "parameters" and lacks_description(node):
@@ -192,7 +192,7 @@ def missing_type(node: SchemaNode) -> Iterator[Finding]:
 def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
     """A keyword looks like one of JSON Schema's, but isn't.
 
-    JSON Schema ignores unknown keywords, so ``requried`` or ``minlength`` checks nothing. The same
+    JSON Schema ignores unknown keywords, so ``requried`` or ``minlength`` has no effect. The same
     is true for ``nullable``, ``optional``, ``min``, ``choices`` or ``regex`` from elsewhere.
     Correct it; your own keywords can begin with ``x-``.
     """
@@ -278,9 +278,9 @@ def unsatisfiable_schema(node: SchemaNode) -> Iterator[Finding]:
 def unreachable_alternative(node: SchemaNode) -> Iterator[Finding]:
     """No value is valid by an alternative of ``oneOf``, because each matches another as well.
 
-    ``oneOf`` accepts what matches exactly one of its schemas. An integer is also a number, so that
-    ``oneOf`` of the two rejects every integer. Write ``anyOf``, or let the schemas exclude each
-    other, such as by a ``const``. Imports of OpenAPI documents write ``anyOf`` by themselves.
+    ``oneOf`` accepts values that match exactly one of its schemas. An integer is also a number, so
+    that ``oneOf`` of the two rejects every integer. Write ``anyOf``, or let the schemas exclude
+    each other, such as by a ``const``. Imports of OpenAPI documents write ``anyOf`` automatically.
     """
     found = contained(node) if "oneOf" in node.schema else None
     if found is not None:
@@ -299,7 +299,7 @@ def _without_words(schema: JSON) -> JSON:
 
 @rule("ST315", "warning")
 def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
-    """A property's name asks the model for a secret.
+    """A property's name requests a secret from the model.
 
     A model's arguments appear in its prompt, in logs and in traces, and a string that it reads can
     make it send the secret to another tool. This is a heuristic for names such as ``password``,
@@ -332,9 +332,9 @@ _SECRET = re.compile(
 def unknown_replacing_parameter(node: SchemaNode) -> Iterator[Finding]:
     """``x-replaced-by`` names no other parameter, or leads back to its own.
 
-    With lenient arguments, a call that gives the deprecated parameter gives the other one instead.
+    With lenient arguments, a call that gives the deprecated parameter uses the other one instead.
     That works for the tool's parameters themselves, not for properties inside of one. Correct the
-    name, or remove the keyword and say in the description what to use.
+    name, or remove the keyword and describe the alternative.
     """
     if REPLACED_BY not in node.schema:
         return

@@ -89,8 +89,8 @@ def _difference(case: Difference, advice: str) -> Finding:
 def breaking_change(case: Difference) -> Iterator[Finding]:
     """A server differs from its snapshot in a way that breaks callers.
 
-    A tool is gone, arguments that were valid may be rejected, results have new forms, or a
-    promise such as ``readOnlyHint`` no longer holds. Adapt the callers, or the server; then run
+    A tool is gone, valid arguments can be rejected now, results have new forms, or a
+    promise such as ``readOnlyHint`` isn't kept anymore. Adapt the callers, or the server; then run
     ``sovl-tools check --update`` and commit the snapshot.
     """
     yield _difference(case, "review it, then run sovl-tools check --update")

@@ -147,8 +147,8 @@ _MISTAKES: dict[str, tuple[str, str | None]] = {
 def duplicate_key(case: ManifestText) -> Iterator[Finding]:
     """An object has the same key twice.
 
-    Parsers silently keep the last value, so a reader sees another. Remove one of the two, or
-    merge them.
+    Parsers silently keep the last value, so a reader sees a different one. Remove one of the two,
+    or merge them.
     """
     for member in members(case.text):
         if member.repeated:

@@ -25,9 +25,9 @@ from sovl_tools.signature.agreement import (
 def default_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """The function's default is not the manifest's.
 
-    The manifest's is filled in, so the function's is never used: the code does not do what it
+    The manifest's is filled in, so the function's is never used: the code differs from its
     says. Make them equal, or leave the manifest's out. A default of None next to another in the
-    manifest is taken as "not given" and left alone.
+    manifest is taken as "not given" and skipped.
     """
     for each in case.of("default"):
         if _fits(case, each):
@@ -52,10 +52,10 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     One of the two is wrong: a function that expects ``int`` would get a string. So it is if the
     manifest admits values that the annotation does not: a number for an ``int``, a value that is
     not in the ``Enum``, a member that the dataclass lacks, and likewise within lists, objects,
-    alternatives and whatever a ``$ref`` leads to. What an annotation does not say is not compared;
-    what it says and the manifest omits, such as a format or members that are required, counts
+    alternatives and the target of a ``$ref``; an annotation's open parts aren't compared. Parts
+    that the manifest omits, such as a format or members that are required, count
     where a call would reject the argument, and so does null next to other types: ``sovl-tools
-    sync`` adds most of what is omitted. Where the manifest names outright what a call rejects, see
+    sync`` adds most of them. Where the manifest names outright a value that a call rejects, see
     ST412.
     """
     for each in case.differences:

@@ -113,7 +113,7 @@ def unreadable_procedure(case: UnreadableError) -> Iterator[Finding]:
 def invalid_procedure(case: DocumentCase) -> Iterator[Finding]:
     """A part of a procedure is missing or of the wrong kind.
 
-    ``sovl-tools schema procedure`` prints what a procedure may say;
+    ``sovl-tools schema procedure`` prints the keys of procedures;
     ``docs/how-to/procedures.md`` explains it. Values are not converted.
     """
     for problem in case.problems:
@@ -126,9 +126,9 @@ def invalid_procedure(case: DocumentCase) -> Iterator[Finding]:
 
 @rule("ST752")
 def unknown_procedure_key(case: DocumentCase) -> Iterator[Finding]:
-    """A procedure, or a step of a built-in action, has a key that means nothing.
+    """A procedure, or a step of a built-in action, has an unknown key.
 
-    It would be ignored, and a misspelt ``when`` or ``on_error`` would change what is done. Correct
+    It would be ignored, and a misspelt ``when`` or ``on_error`` would change the run. Correct
     it, or begin it with ``x-`` if it is your own. Steps of actions that tools bring can have any
     key.
     """
@@ -163,7 +163,7 @@ def _unknown(document: dict[str, JSON], known: Iterable[str], path: Path) -> Ite
 def invalid_inputs(case: DocumentCase) -> Iterator[Finding]:
     """The schema of the inputs isn't a valid JSON Schema (draft 2020-12), or a default breaks it.
 
-    No inputs could be checked against it, or no run could begin that leaves the input out. Correct
+    No inputs could be checked against it, or no run could begin without the input. Correct
     it, or leave ``inputs`` or the default out.
     """
     inputs = case.document.get("inputs") if isinstance(case.document, dict) else None
@@ -191,10 +191,10 @@ def invalid_inputs(case: DocumentCase) -> Iterator[Finding]:
 
 @rule("ST768")
 def procedure_name_mismatch(case: DocumentCase) -> Iterator[Finding]:
-    """The name of a procedure is not that of its file.
+    """The name of a procedure differs from its file's.
 
     Steps find other procedures by the names of their files, so one with two names would not be
-    found by what it calls itself. Make them equal.
+    found by its own name. Make them equal.
     """
     name = case.document.get("name") if isinstance(case.document, dict) else None
     stem = os.path.splitext(os.path.basename(case.path))[0]
@@ -230,7 +230,7 @@ def unknown_action(case: ProcedureCase) -> Iterator[Finding]:
 def unknown_tool(case: ProcedureCase) -> Iterator[Finding]:
     """A step calls a tool that is not there.
 
-    It is misspelt, or its folder did not load; then the message says why.
+    It is misspelt, or its folder did not load; then the message has the reason.
     """
     if case.catalog is None:
         return
@@ -276,10 +276,10 @@ def deprecated_name(case: ProcedureCase) -> Iterator[Finding]:
 
 @rule("ST755")
 def unknown_procedure(case: ProcedureCase) -> Iterator[Finding]:
-    """A step runs a procedure that is not there, or one that can't be read.
+    """A step runs a procedure that doesn't exist or can't be read.
 
-    Procedures are found by their names, among those that were loaded and next to the file of the
-    one that runs them.
+    Procedures are found by their names, among the loaded ones and next to the file of the
+    procedure that runs them.
     """
     for step in _procedures(case.procedure):
         name = step.fields["procedure"]
@@ -290,9 +290,9 @@ def unknown_procedure(case: ProcedureCase) -> Iterator[Finding]:
 
 @rule("ST756")
 def endless_recursion(case: ProcedureCase) -> Iterator[Finding]:
-    """A procedure runs itself, by itself or through others.
+    """A procedure runs itself, directly or through others.
 
-    Procedures are not recursive: nothing would bound how often. Use ``for_each`` over what there is
+    Procedures are not recursive: the depth would be unbounded. Use ``for_each`` over the existing
     to do.
     """
     own = case.procedure.name
@@ -327,7 +327,7 @@ def _procedures(procedure: Procedure) -> Iterator[Step]:
 def return_in_loop(case: ProcedureCase) -> Iterator[Finding]:
     """A step returns from within ``for_each`` or ``parallel``.
 
-    What would be returned could depend on which iteration or branch is the quickest. Let the
+    The result could depend on which iteration or branch is the quickest. Let the
     iterations have a ``result``, or the branches set variables, and return after them.
     """
     for step in case.procedure.every_step():
@@ -350,7 +350,7 @@ def _below(steps: tuple[Step, ...]) -> Iterator[Step]:
 
 @rule("ST758", "warning")
 def unreachable_step(case: ProcedureCase) -> Iterator[Finding]:
-    """A step follows one that always ends the run.
+    """A step follows a step that always ends the run.
 
     It never runs. Remove it, or give the step before it a ``when``.
     """
@@ -372,7 +372,7 @@ def _blocks(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
 def conflicting_variable(case: ProcedureCase) -> Iterator[Finding]:
     """Two branches of ``parallel`` assign one variable.
 
-    What it would be afterwards could depend on which branch is the quickest. Give them different
+    Its later value could depend on which branch is the quickest. Give them different
     names.
     """
     for step in case.procedure.every_step():

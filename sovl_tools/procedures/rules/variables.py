@@ -221,7 +221,7 @@ def invalid_template(case: ProcedureCase) -> Iterator[Finding]:
     """A template or an expression can't be read.
 
     Templates are Jinja's: ``{{ page.title | upper }}``. ``when`` and ``condition`` are expressions
-    without the braces. There's nothing that reads files, includes or tells the time.
+    without the braces. Templates can't read files, include others or tell the time.
     """
     for use in case.uses:
         for path, found in _templates(use):
@@ -234,7 +234,7 @@ def unknown_variable(case: ProcedureCase) -> Iterator[Finding]:
     """A template uses a variable that is not there.
 
     Variables are ``inputs``, what ``set`` and ``save_as`` have assigned before, and in ``for_each``
-    the item and ``loop``. What is assigned in an iteration is not there outside of it.
+    the item and ``loop``. Variables of an iteration don't exist outside of it.
     """
     later = {name for name, _ in assigned(case.procedure.steps)}
     for use in case.uses:
@@ -254,7 +254,7 @@ def unknown_variable(case: ProcedureCase) -> Iterator[Finding]:
 
 @rule("ST761", "warning")
 def unassigned_variable(case: ProcedureCase) -> Iterator[Finding]:
-    """A template uses a variable that may not have been assigned, or an input that can be missing.
+    """A template uses a variable that isn't always assigned, or an input that can be missing.
 
     A step with ``when``, or one branch of ``if``, assigns it; the input is not required and has no
     default. If the run takes the other way, the template fails. Assign it before, give the input a
@@ -301,10 +301,10 @@ class GivenValue(NamedTuple):
 
 @rule("ST766")
 def invalid_step_arguments(case: ProcedureCase) -> Iterator[Finding]:
-    """What a step gives to a tool or a procedure can't be valid, whatever its templates make.
+    """A step's arguments for a tool or a procedure can't be valid, whatever its inputs are.
 
-    A required argument is missing, there is one that the tool does not take, or a value that is
-    written out breaks the tool's schema; or what a built-in action works on is of another type.
+    A required argument is missing, an argument is unknown to the tool, or a value that is
+    written out breaks the tool's schema; or a built-in action's value has another type.
     The run would fail there.
     """
     for given in _given_values(case):
