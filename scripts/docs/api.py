@@ -10,24 +10,36 @@ from typing import Any
 
 import sovl_tools
 
+LINE = 80
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Yields):$")
 _ITEM = re.compile(r"^ {4}(?P<name>\*{0,2}[\w.]+): ")
 
 
-def text() -> str:
-    """Return a section for each public name."""
-    return "\n".join(_section(name, getattr(sovl_tools, name)) for name in sovl_tools.__all__)
+def pages() -> dict[str, str]:
+    """Return a page for each public name, by path."""
+    return {f"reference/api/{name}.md": page(name) for name in sovl_tools.__all__}
 
 
-def _section(name: str, thing: Any) -> str:
-    blocks = [f"## {name}", *_signature(name, thing), markdown(inspect.getdoc(thing) or "")]
+def index() -> str:
+    """Return a table of all public names."""
+    lines = ["| name | |", "|---|---|"]
+    for name in sovl_tools.__all__:
+        summary = (inspect.getdoc(getattr(sovl_tools, name)) or "").partition("\n\n")[0]
+        lines.append(f"| [`{name}`]({name}.md) | {' '.join(summary.replace('``', '`').split())} |")
+    return "\n".join(lines)
+
+
+def page(name: str) -> str:
+    """Return the page of a public name."""
+    thing = getattr(sovl_tools, name)
+    blocks = [f"# {name}", *_signature(name, thing), markdown(inspect.getdoc(thing) or "")]
     if isinstance(thing, type) and not issubclass(thing, Exception):
         init = inspect.getdoc(thing.__init__)
         if init and init != inspect.getdoc(object.__init__):
             blocks.append(markdown(init))
         for member, value in _members(thing):
-            title = f"### {name}.{member}"
-            blocks += [title, *_signature(member, value), markdown(inspect.getdoc(value) or "")]
+            blocks += [f"## {member}", *_signature(member, value)]
+            blocks.append(markdown(inspect.getdoc(value) or ""))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -50,10 +62,16 @@ def _signature(name: str, thing: Any) -> list[str]:
         parts = inspect.signature(thing)
     except (TypeError, ValueError):
         return []
-    shown = [str(each) for name, each in parts.parameters.items() if name not in {"self", "cls"}]
-    result = "" if parts.return_annotation is parts.empty else f" -> {parts.return_annotation}"
+    shown: list[str] = []
+    for each in parts.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and not any(word.startswith("*") for word in shown):
+            shown.append("*")
+        if each.name not in {"self", "cls"}:
+            shown.append(str(each))
+    returned = parts.return_annotation
+    result = "" if returned in {parts.empty, "None"} else f" -> {returned}"
     line = f"{name}({', '.join(shown)}){result}"
-    if len(line) > 90:
+    if len(line) > LINE:
         line = "\n".join([f"{name}(", *(f"    {each}," for each in shown), f"){result}"])
     line = line.replace("'", "")  # annotations are strings
     return [f"```python\n{line}\n```"]

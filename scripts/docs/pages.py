@@ -35,7 +35,7 @@ OUTSIDE = {
 """Pages at the top of the repository, with their places on the site."""
 
 PARTS: Mapping[str, Callable[[], str]] = {
-    "api": api.text,
+    "api": api.index,
     "commands": commands.index,
     "formats": formats.table,
     "names": names.table,
@@ -60,7 +60,7 @@ def sources() -> dict[str, str]:
 def pages() -> dict[str, str]:
     """Return all pages by their paths on the site."""
     written = sources()
-    made = rules.pages()
+    made = {**rules.pages(), **api.pages()}
     known = {path: place(path) for path in written} | {f"docs/{path}": path for path in made}
     shown = {place(path): linked(path, filled(text), known) for path, text in written.items()}
     return shown | made
