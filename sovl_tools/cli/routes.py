@@ -97,7 +97,7 @@ def _missed(file: str, routed: Routed) -> str:
 
 
 def _astray(words: Sequence[str]) -> str:
-    """Return which words lead astray; a tool that only means something similar has none."""
+    """Return the words that lead astray; there are none where only the meaning is similar."""
     return f", by {', '.join(map(repr, words[:_MOST_WORDS]))}" if words else ""
 
 

@@ -15,8 +15,8 @@ from sovl_tools.schema.problem import shown
 from sovl_tools.search.phrases import PhraseMatch
 
 WAYS = ("match", "search", "both", "suggest")
-"""How tools are found: by phrases, by a search, by phrases first, as agents do, and only those
-that fit well."""
+"""How tools are found: by phrases, by a search, by phrases first, as agents do, and good
+matches only."""
 OFFERING = ("match", "search", "suggest")
 """The ways whose offers to messages for no tool are counted."""
 DEPTHS = (1, 3, 5, 10)
@@ -55,7 +55,7 @@ class Routed(NamedTuple):
         route: the message and the right tool.
         found: the tools found in each of ``WAYS``, the best first.
         phrases: the phrases in the message.
-        words: the message's words that each tool has, of those that a search finds.
+        words: the message's words that each tool has, by the tools of a search.
     """
 
     route: Route
@@ -77,8 +77,8 @@ class Routed(NamedTuple):
     def astray(self) -> list[str]:
         """What of the message leads to the first tool and not to the right one.
 
-        That is the first tool's phrase, or the words that only it has. If it has no such words,
-        but they count for more in its fields, all that it has.
+        This is the first tool's phrase, or else the words that only this tool has, or else all its
+        words, which then count for more in its fields.
         """
         first, right = self.found["both"][0], str(self.route.tool)
         text = self.route.text
@@ -100,9 +100,9 @@ class Confusion(NamedTuple):
 
     Attributes:
         meant: the right tool.
-        first: the one that precedes it.
-        times: in how many messages.
-        words: what leads astray, in how many of them.
+        first: the tool that precedes it.
+        times: the number of messages.
+        words: the words or phrases that lead astray, with the number of messages.
     """
 
     meant: str

@@ -1,1 +1,1 @@
-"""Finding the tool that a string asks for."""
+"""Finding tools for a string."""

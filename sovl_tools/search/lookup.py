@@ -182,20 +182,20 @@ class Indexes:
 
     @cached_property
     def ranking(self) -> SearchIndex:
-        """The words, and what they mean."""
+        """The words and the vectors."""
         index = SearchIndex(self.catalog.tools.values(), self.entries, vectors())
         self.entries = index.entries
         return index
 
 
 class Searchable:
-    """What finds tools for a text in a catalog that changes."""
+    """Finds tools for strings in a catalog that changes."""
 
     _indexes: Indexes | None = None
 
     @property
     def catalog(self) -> Catalog:
-        """The tools as they are now."""
+        """The current tools."""
         raise NotImplementedError
 
     def match(self, text: str) -> list[PhraseMatch]:
@@ -210,7 +210,7 @@ class Searchable:
     def search(
         self, query: str, *, limit: int | None = MOST_FOUND, least: float | None = None
     ) -> list[ToolMatch]:
-        """Return the tools that a query asks for, the best first, then by name.
+        """Return the tools for a query, the best first, then by name.
 
         Case, accents and English endings of words do not count. With the extra ``semantic``, tools
         that mean something similar are found as well.
@@ -231,13 +231,13 @@ class Searchable:
     def suggest(
         self, text: str, *, limit: int | None = MOST_FOUND, least: float | None = None
     ) -> list[Suggestion]:
-        """Return the tools that match a text well, each with the reason: often none.
+        """Return the tools that match a string well, each with the reason: often none.
 
-        Tools whose activation phrases are in the text come first, then those that a search finds
+        Tools whose activation phrases are in the string come first, then the results of a search
         with enough evidence.
 
         Args:
-            text: what a user says.
+            text: a message of a user.
             limit: the maximum number of tools; None for all.
             least: the evidence that is enough; by default 0.55, and 1.1 with the extra
                 ``semantic``. A tool that has half of the text's words needs none.

@@ -1,4 +1,4 @@
-"""Activation phrases in a string, and what a search finds."""
+"""Activation phrases in a string, and the results of a search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PhraseMatch(NamedTuple):
         start: where it begins in the text.
         end: where it ends.
         score: the share of the text's words that it covers, above 0 and up to 1.
-        arguments: what its slots took of the text, as the tool's schema wants it.
+        arguments: the values of its slots, of the types in the tool's schema.
     """
 
     tool: str
@@ -43,9 +43,9 @@ class ToolMatch(NamedTuple):
         tool: its name.
         score: the share of the query that it has, below 1. Rare words and words in the name count
             for more.
-        words: the words of the query that it has, each with the fields in which it has them. Empty
+        words: the words of the query that it has, each with its fields that have the word. Empty
             for a tool that only means something similar.
-        evidence: how much speaks for the tool, comparable between queries and catalogs.
+        evidence: the strength of the match, comparable between queries and catalogs.
     """
 
     tool: str
@@ -55,15 +55,15 @@ class ToolMatch(NamedTuple):
 
 
 class Suggestion(NamedTuple):
-    """A tool that matches a text well, and why.
+    """A tool that matches a string well, and why.
 
     Attributes:
         tool: its name.
         reason: ``phrase`` if the text has one of its phrases, ``words`` if it has words of the
             text, ``meaning`` if it only means something similar.
         said: the part of the text that is the phrase, or the words.
-        evidence: that of the search; None for a phrase, which needs none.
-        arguments: what the phrase's slots took.
+        evidence: the evidence of the search; None for a phrase.
+        arguments: the values of the phrase's slots.
     """
 
     tool: str
@@ -89,9 +89,9 @@ class PhraseIndex:
         self._lengths = {len(run) for run in self._by_run}
 
     def match(self, text: str) -> list[PhraseMatch]:
-        """Return every phrase that is in the text, the one of most words first, then by place.
+        """Return every phrase that is in the text: the most words first, then by place.
 
-        Words in slots don't count for that.
+        Words in slots don't count here.
         """
         spoken = Spoken(text)
         forms, places = spoken.forms, spoken.spans

@@ -1,4 +1,4 @@
-"""Search: which tools does a string ask for? The best come first."""
+"""Search: the tools for a string, the best first."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sovl_tools.search.words import COMMON, parts, term, terms
 
 
 class Field(NamedTuple):
-    """How much a field counts.
+    """The weight of a field.
 
     Attributes:
         weight: of a term that occurs in it once.
-        usual: how many terms it has as a rule; in a longer one each counts for less.
+        usual: the usual number of its terms; in a longer field each counts for less.
     """
 
     weight: float
@@ -46,19 +46,19 @@ FIELDS: Mapping[str, Field] = {
 _SATURATION = 2.0
 _LENGTH = 0.5
 _SHORTEST = 3
-_NUMBERS = 0.2  # how much less a number's rarity counts
-_MEANING = 2.0  # how much a cosine counts
+_NUMBERS = 0.2  # the factor for the rarity of a number
+_MEANING = 2.0  # the factor for a cosine
 _NEAR = 0.3  # the least cosine of a tool that has no word of the query
 _ENOUGH_WORDS, _ENOUGH = 0.55, 1.1
 
 
 class Entry(NamedTuple):
-    """What is known of one tool, by the terms that it has.
+    """One tool, by its terms.
 
     Attributes:
-        impacts: how much each term tells of the tool, from 0 to 1.
+        impacts: the weight of each term for the tool, from 0 to 1.
         fields: the fields that have the term.
-        vector: its meaning, where vectors are used.
+        vector: its meaning; None without vectors.
     """
 
     impacts: Mapping[str, float]
@@ -70,12 +70,12 @@ class SearchIndex:
     """The terms of all tools of a catalog, each with the tools that have it.
 
     Tools are ranked by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
-    2009). The lengths of fields are compared with what is usual instead of with the average of
-    the catalog, so the entry of a tool depends on that tool alone. With vectors, the cosine of a
+    2009). The lengths of fields are compared with usual ones instead of with the average of the
+    catalog, so the entry of a tool depends on this tool only. With vectors, the cosine of the
     tool's and the query's is added.
 
     Attributes:
-        entries: by tool; ``known`` ones are taken over.
+        entries: by tool; ``known`` entries are reused.
         enough: the least evidence of a good match.
         deprecated: the names of tools that come last.
     """
@@ -137,16 +137,16 @@ class SearchIndex:
         ]
 
     def _rarity(self, word: str) -> float:
-        """Return how much it tells that a tool has a term: the fewer have it, the more.
+        """Return the weight of a term: the fewer tools have it, the greater.
 
-        Numbers are rare, and hardly ever what a tool is about.
+        Numbers are rare, but tools are hardly ever about a number.
         """
         having = len(self._impacts.get(word, ()))
         rarity = log(1 + (len(self._by_name) - having + 0.5) / (having + 0.5))
         return rarity * _NUMBERS if word.isdecimal() else rarity
 
     def _covered(self, name: str, rarities: Mapping[str, float]) -> float:
-        """Return how much of a query's weight is in words that a tool has."""
+        """Return the weight of the query's words that a tool has."""
         known = self._by_name[name].impacts
         return sum(rarity for word, rarity in rarities.items() if word in known)
 
@@ -199,10 +199,10 @@ def _entry(tool: ToolDefinition, vectors: Vectors | None) -> Entry:
 
 
 def texts(tool: ToolDefinition) -> dict[str, list[str]]:
-    """Return the strings in which a tool is found, by field.
+    """Return the strings to find a tool by, by field.
 
-    ``parameters`` has names and descriptions at any depth, ``choices`` what an enum offers.
-    Functions in the schema are not called, so what they would say is not there.
+    ``parameters`` has names and descriptions at any depth, ``choices`` the values of enums.
+    Functions in the schema are not called.
     """
     parameters: list[str] = []
     choices: list[str] = []

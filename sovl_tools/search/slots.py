@@ -21,8 +21,11 @@ _BOOLEANS = dict.fromkeys(("yes", "true", "on"), True) | dict.fromkeys(
 _KINDS = {"string", "integer", "number", "boolean"}
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _POLITE = {"please", "thanks"}
-_NEVER_FIRST = COMMON - {"new", *_BOOLEANS}  # what is the | new york | weather
-_SYMBOLS = "/~.#@$€£+-%\\"  # what a value can begin with without being a word
+_NEVER_FIRST = COMMON - {
+    "new",
+    *_BOOLEANS,
+}  # in "what is the new york weather", the value is "new york"
+_SYMBOLS = "/~.#@$€£+-%\\"  # before the first word of a value
 _LONGEST = 30  # words of a value
 _LONGEST_NUMBER = 12
 _MOST_ALTERNATIVES = 20
@@ -56,11 +59,11 @@ class Slot(NamedTuple):
 Run: TypeAlias = tuple[str, ...]
 """Words that follow each other."""
 Found: TypeAlias = tuple[int, int, dict[str, JSON]]
-"""The first word of a phrase, the one after its last, and what its slots took."""
+"""The first word of a phrase, the word after its last, and the values of its slots."""
 
 
 class Pattern(NamedTuple):
-    """A phrase of a tool, as slots and runs of words that must be in a text."""
+    """A phrase of a tool, as slots and runs of words."""
 
     tool: str
     phrase: str
@@ -68,15 +71,15 @@ class Pattern(NamedTuple):
 
     @property
     def runs(self) -> list[Run]:
-        """The words that must be in a text."""
+        """The words outside of the slots."""
         return [part for part in self.parts if not isinstance(part, Slot)]
 
 
 def pattern_of(phrase: str, tool: ToolDefinition) -> Pattern:
     """Return a phrase as its parts.
 
-    Braces around anything but a parameter that takes a string, a number, a boolean or one of a
-    list are punctuation.
+    Braces are a slot if they name a parameter that takes a string, a number, a boolean or a listed
+    value, and punctuation otherwise.
     """
     schema = without_functions(tool.parameters) if tool.is_dynamic else tool.parameters
     parts: list[Run | Slot] = []
@@ -93,7 +96,7 @@ def pattern_of(phrase: str, tool: ToolDefinition) -> Pattern:
 
 
 def slot_of(name: str, schema: Mapping[str, JSON]) -> Slot | None:
-    """Return the slot for a parameter; None if there's none, or no text can be its value."""
+    """Return the slot for a parameter; None if it's unknown, or takes no single value."""
     properties = schema.get("properties", {})
     if name not in properties:
         return None
@@ -118,7 +121,7 @@ def slot_of(name: str, schema: Mapping[str, JSON]) -> Slot | None:
 
 
 class Spoken:
-    """A text, word by word."""
+    """A message, word by word."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -142,7 +145,7 @@ class Spoken:
         return None
 
     def _fill(self, parts: Sequence[Run | Slot], at: int) -> Iterator[tuple[int, dict[str, JSON]]]:
-        """Yield the ends of parts that begin at a word, and what their slots take."""
+        """Yield the ends of parts that begin at a word, and the values of their slots."""
         if not parts:
             yield at, {}
             return
@@ -187,7 +190,7 @@ class Spoken:
         return next((end for end in range(at + 1, limit) if self._ends_before(end)), limit)
 
     def _begin(self, at: int, never: Container[str]) -> int:
-        """Return the first word that a value right before another one can have."""
+        """Return the first word of the longest value that ends right before a word."""
         for start in range(at, max(0, at - _LONGEST), -1):
             if self.forms[start - 1] in never or self._ends_before(start):
                 return start
