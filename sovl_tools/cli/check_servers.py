@@ -262,12 +262,8 @@ def _differences(asked: _Options, subject: Subject) -> list[Diagnostic]:
     """Return the differences from the snapshot, or write it with --update."""
     snapshot, before = subject.snapshot, subject.before
     if before is None:
-        if subject.is_served and asked.update:
-            _write(snapshot)
-        elif subject.is_served and asked.locked:
-            raise Misuse(f"there's no snapshot {snapshot.path!r}; write it with --update")
-        elif subject.is_served:
-            note(f"there's no snapshot {snapshot.path!r} yet; --update writes it")
+        if subject.is_served:
+            _without_snapshot(asked, snapshot)
         return []
     try:
         old = read_snapshot(before)
@@ -280,6 +276,8 @@ def _differences(asked: _Options, subject: Subject) -> list[Diagnostic]:
         if old.text != snapshot.text or before != snapshot.path:
             _write(snapshot)
         return []
+    if every and subject.is_served:
+        note(f"{plain(snapshot.path)}: listed {_as_client(snapshot)}")
     if asked.locked:
         found = found or rewritten(old.document, snapshot)
         found = [
@@ -287,6 +285,24 @@ def _differences(asked: _Options, subject: Subject) -> list[Diagnostic]:
             for each in found
         ]
     return found
+
+
+def _without_snapshot(asked: _Options, snapshot: Snapshot) -> None:
+    """Write the first snapshot of a server, or say that there is none."""
+    if asked.update:
+        _write(snapshot)
+    elif asked.locked:
+        raise Misuse(f"there's no snapshot {snapshot.path!r}; write it with --update")
+    else:
+        note(f"there's no snapshot {snapshot.path!r} yet; --update writes it")
+
+
+def _as_client(snapshot: Snapshot) -> str:
+    """Return in words as which client a server was asked: its lists can depend on that."""
+    client = snapshot.document["client"]
+    names = ", ".join(client["credentials"])
+    words = f"over protocol {client['protocol']}, without client capabilities"
+    return f"{words}, with {names}" if names else f"{words} or credentials"
 
 
 def _write(snapshot: Snapshot) -> None:

@@ -82,7 +82,20 @@ def test_findings_point_into_the_snapshot(raw: Raw, run: Run) -> None:
     assert run("check", "--ignore", "ST218", "--warnings-as-errors").code == 0
 
 
+# what a server of the era without a handshake answers first
+NEWER: dict[str, Any] = {
+    "initialize": None,
+    "server/discover": {
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {}},
+        "resultType": "complete",
+        "ttlMs": 0,
+        "cacheScope": "private",
+    },
+}
 ENDLESS = {"tools": [tool()], "nextCursor": "again"}
+CIRCLE = [{"tools": [tool(each)], "nextCursor": each} for each in ("a", "b")]
+OTHERS = [{"tools": [tool("a")]}, {"tools": [tool("b")]}]
 LOUD = {"tools": [tool("a")], "nextCursor": 5}
 
 
@@ -94,10 +107,12 @@ LOUD = {"tools": [tool("a")], "nextCursor": 5}
         ({"tools/list": LOUD}, "sends pages of tools that do not end"),
         ({"tools/list": {"tools": {"weather": tool()}}}, "sends no list of tools"),
         ({"tools/list": "x"}, "did not answer in 0.5 s"),
-        (
-            {"tools/list": [{"tools": [tool("a")]}, {"tools": [tool("b")]}]},
-            "lists different tools each time",
-        ),
+        ({"tools/list": CIRCLE}, "sends pages of tools that do not end"),
+        ({"tools/list": OTHERS}, "lists different tools each time"),
+        ({**NEWER, "tools/list": None}, "did not answer in 0.5 s"),
+        ({**NEWER, "tools/list": CIRCLE}, "sends pages of tools that do not end"),
+        ({**NEWER, "tools/list": {"resultType": "input_required"}}, "sends no list of tools"),
+        ({**NEWER, "tools/list": OTHERS}, "lists different tools each time"),
     ],
 )
 def test_a_server_that_misbehaves_is_one_clear_outcome(
@@ -377,6 +392,21 @@ def test_a_command_without_quotes_is_told_how_to_be_written(run: Run) -> None:
     done = run("check", "uvx", "mcp-server-time")
     assert done.code == 2
     assert "put a command in quotes: sovl-tools check 'uvx mcp-server-time'" in done.err
+
+
+def test_a_difference_says_as_which_client_the_server_was_asked(
+    raw: Raw, run: Run, tmp_path: Path
+) -> None:
+    raw.says((tool(),), **NEWER)
+    file = tmp_path / "sovl-tools.toml"
+    file.write_text(file.read_text() + 'env = ["SOME_TOKEN"]\n')
+    assert run("check", "--update", SOME_TOKEN="s3cret").code == 0
+    raw.says((tool("waves"),), **NEWER)
+    done = run("check", SOME_TOKEN="s3cret")
+    assert done.code == 1
+    words = "listed over protocol 2026-07-28, without client capabilities, with SOME_TOKEN"
+    assert f"mcp/raw.json: {words}\n" in done.err
+    assert "s3cret" not in (tmp_path / "mcp" / "raw.json").read_text() + done.err
 
 
 def test_a_shell_command_is_a_source(run: Run) -> None:
