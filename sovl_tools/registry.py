@@ -17,7 +17,6 @@ from collections.abc import (
 from contextlib import AbstractContextManager
 from functools import partial
 from importlib import import_module
-from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sovl_tools.loading.catalog_builder import errors_in, report_of
@@ -37,6 +36,7 @@ from sovl_tools.model.caller import (
     check_names,
     check_path,
     check_seconds,
+    check_subscriber,
     check_text,
     check_type,
 )
@@ -574,8 +574,7 @@ class ToolRegistry(Searchable):
     def mcp_server(self, tooler: Any = None, **options: Any) -> Any:
         """Return a server of the Model Context Protocol over the tools, with the extra ``mcp``.
 
-        Its ``server`` is the SDK's; ``app()`` is an ASGI application, which can be mounted in
-        Starlette or FastAPI. Clients hear of changes if the registry is watched.
+        ``server`` is the SDK's, ``app()`` an ASGI application. Clients get changes while watching.
 
             with registry.watch():
                 application.mount("/tools", registry.mcp_server().app())
@@ -599,14 +598,3 @@ class ToolRegistry(Searchable):
     def step_handlers(self) -> Mapping[str, StepHandler]:
         """The step handlers that tools bring for procedures, by action."""
         return self.catalog.step_handlers
-
-
-def check_subscriber(on_change: Any) -> None:
-    """Reject a subscriber that can't be called, or only be awaited.
-
-    Raises:
-        TypeError: it is one.
-    """
-    call = getattr(on_change, "__call__", None)  # noqa: B004 - its code, if it is an object
-    if call is None or iscoroutinefunction(on_change) or iscoroutinefunction(call):
-        raise TypeError(f"a subscriber must be a sync function (change), not {on_change!r:.80}")

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sovl_tools.loading.catalog_builder import difference
+from sovl_tools.model.caller import check_subscriber
 from sovl_tools.model.catalog import Catalog, CatalogChange
-from sovl_tools.registry import Subscriber, ToolRegistry, check_subscriber
+from sovl_tools.registry import Subscriber, ToolRegistry
 from sovl_tools.search.lookup import Criterion, narrowed
 
 

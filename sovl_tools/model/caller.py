@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from inspect import iscoroutinefunction
 from threading import TIMEOUT_MAX
 from types import UnionType
 from typing import Any, cast
@@ -142,3 +143,14 @@ def check_word(name: str, word: object, words: tuple[str | None, ...]) -> None:
     if word not in words:
         known = one_of(repr(each) for each in words)
         raise ValueError(f"{name} must be {known}, not {word!r:.80}")
+
+
+def check_subscriber(on_change: Any) -> None:
+    """Reject a subscriber that can't be called, or only be awaited.
+
+    Raises:
+        TypeError: it is one.
+    """
+    call = getattr(on_change, "__call__", None)  # noqa: B004 - its code, if it is an object
+    if call is None or iscoroutinefunction(on_change) or iscoroutinefunction(call):
+        raise TypeError(f"a subscriber must be a sync function (change), not {on_change!r:.80}")
