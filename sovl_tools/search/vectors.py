@@ -1,8 +1,8 @@
 """Vectors of meaning, so that searches find tools by other words than their own.
 
-Needs the extra ``semantic``: WordLlama's wheel (Miller, 2024) has a static vector for each of 32,000
-pieces of words, and the tokenizer. Its own loader isn't used, because it looks for the files in
-another folder, and then asks a hub. This module never opens the network.
+Needs the extra ``semantic``: WordLlama's wheel (Miller, 2024) has vectors of 32,000 pieces of
+words, and the tokenizer. Its own loader isn't used, because it looks for the files in another
+folder, and then asks a hub. This module never opens the network.
 """
 
 from __future__ import annotations
