@@ -12,6 +12,7 @@ import click
 
 from sovl_tools.cli.command import Command, note
 from sovl_tools.cli.output import write
+from sovl_tools.cli.serve import EXITS as SERVE_EXITS
 from sovl_tools.cli.serve import Offer, bind, check_extra, offer_options, token_of
 from sovl_tools.cli.watch import until_ended
 from sovl_tools.reporting.outcome import counted
@@ -21,10 +22,7 @@ Examples:
   sovl-tools dev
   sovl-tools dev --tools drafts --no-open
   sovl-tools dev --procedures procedures --port 9000"""
-EXITS = {
-    0: "After Ctrl-C or SIGTERM.",
-    1: "The extra mcp is not installed: pip install 'sovl-tools[mcp]'.",
-}
+EXITS = {0: "After Ctrl-C or SIGTERM.", 1: SERVE_EXITS[1]}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)

@@ -92,7 +92,6 @@ class _Outermost:
 
 
 _ACTIONS: Final = {"next": Run.next, "resume": Run.resume, "stop": Run.stop}
-_TWICE: Final = 2
 
 
 class DevApi:
@@ -108,8 +107,10 @@ class DevApi:
         self.events = EventLog()
         self.history = History(registry, self.events)
         self.tools = Tools(registry, settings)
-        self.tooler = Tooler(registry, policy=policy, observers=[self.history])
-        self.calling = Calling(self.tooler, registry, Asks())
+        self.tooler = Tooler(registry.whole, policy=policy, observers=[self.history])
+        self.calling = Calling(self.tooler.through(registry), registry, Asks())
+        # of a view, the tools can be called; its procedures call those of the whole registry
+        self._inner = self.calling._replace(tooler=self.tooler, registry=registry.whole)
         self._root = os.path.basename(os.path.dirname(settings.file or "") or os.getcwd())
         self._loading = Settings(limit=settings.import_timeout)
         self._runs: WeakValueDictionary[str, Run] = WeakValueDictionary()
@@ -177,12 +178,11 @@ class DevApi:
 
     async def stream(self, request: Request) -> Response:
         """Answer with events, first those after the last event that the page has."""
-        known = request.headers.get("last-event-id", "")
+        known = request.headers.get("last-event-id") or self.events.last
         return EventStream(PING_EVENT, self._happening(known))
 
     async def _happening(self, known: str) -> AsyncGenerator[Event]:
         with self.events.listening() as news:
-            known = known or self.events.last
             while True:
                 news.clear()
                 found = self.events.since(known)
@@ -253,10 +253,11 @@ class DevApi:
             values += [parse_json(before)] if before else []
         if tool is not None and tool.annotations.get("destructive"):
             return {"output": values[0]} if values else {}  # not called again
-        while len(values) < _TWICE:
+        while len(values) <= 1:
             result = await self.tooler.call(name, arguments)
             if result.error is not None:
-                raise DevError(409, "failed", f"the call fails: {result.error.message}")
+                type_, words = "differs" if values else "failed", result.error.message
+                raise DevError(409, type_, f"the call fails: {words}", first=before, second=words)
             if result.content or len(as_json(result.value)) > LONGEST:
                 return {}
             values.append(result.value)
@@ -293,7 +294,7 @@ class DevApi:
             raise DevError(409, "unavailable", str(error)) from error
         run = Run(procedure, is_stepping=bool(given.get("stepping")))
         inputs = given.get("inputs") or {}
-        events = run_events(self.calling, run, path, inputs, client=request.scope[CLIENT])
+        events = run_events(self._inner, run, path, inputs, client=request.scope[CLIENT])
         self._runs[run.id] = run
         return EventStream(await anext(events), events)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from sovl_tools.dev.tools import DevError, Row, Tools, folder_of
 from sovl_tools.linting.fixing import apply_changes, plan_changes
@@ -43,7 +42,7 @@ def add_example(row: Row, version: str, example: Mapping[str, JSON]) -> dict[str
     with open(location, "rb") as file:
         before = file.read()
     text = before.decode()
-    document: Any = parse_json(text.removeprefix(MARK))
+    document = parse_json(text.removeprefix(MARK))
     examples = [*document.get("examples", ()), dict(example)]
     after = edit_json(text, {**document, "examples": examples})
     try:
@@ -52,8 +51,8 @@ def add_example(row: Row, version: str, example: Mapping[str, JSON]) -> dict[str
         raise DevError(409, "changed", str(error.strerror)) from error
     after = after.removeprefix(MARK)
     offset = Places(after).offset(ManifestPlace(("examples", len(examples) - 1)))
-    path = f"{folder.path}/{folder.manifest_name}"
-    return {"path": path, "line": line_and_column(after, offset)[0]}
+    path, place = f"{folder.path}/{folder.manifest_name}", line_and_column(after, offset)
+    return {"path": path, "line": place[0]}
 
 
 def fix(tools: Tools, row: Row, code: str, line: int, settings: Settings) -> list[str]:

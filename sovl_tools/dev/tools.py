@@ -37,7 +37,6 @@ TARGETS = tuple(
 
 _UNASKED = [each.code for each in OF_FORMATS]
 _LANGUAGES = {**dict.fromkeys(SUFFIXES, "yaml"), ".json": "json", ".py": "python"}
-_WHOLE_LINE = 1_000_000
 
 
 class DevError(SovlToolsError):
@@ -185,7 +184,7 @@ class Tools:
         is_folder = folder_of(row.candidate) is not None
         found = []
         for each in row.found:
-            mark = excerpt(each, width=_WHOLE_LINE)
+            mark = excerpt(each, width=1_000_000)
             column = each.column + (mark.length if mark else 1)
             is_fixable = each in fixes or (is_folder and each.code in DRIFT)
             about = {"name": RULES[each.code].name, "explanation": RULES[each.code].explanation}

@@ -80,12 +80,19 @@ def write_tool(tools: Path, name: str, code: str, **manifest: Any) -> Path:
 
 @asynccontextmanager
 async def served_page(
-    tools: Path, *, procedures: Path | None = None, approval: Any = None, **settings: Any
+    tools: Path,
+    *,
+    procedures: Path | None = None,
+    approval: Any = None,
+    tags: str | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Page]:
     """Serve the page of a directory that is watched, and yield a client."""
     registry = ToolRegistry.from_directory(tools, pythonpath=False)
     if procedures is not None:
         registry.load_procedures(procedures)
+    if tags is not None:
+        registry = registry.select(tags=tags)
     found = replace(load_configuration([str(tools)], imports=False), **settings)
     api = DevApi(registry, found, Policy(approval=approval, timeout=PATIENCE))
     with registry.watch(), ExitStack() as stack:

@@ -136,3 +136,13 @@ async def test_a_step_that_fails_is_named(page: Page) -> None:
     assert found[-2][1]["state"] == "failed"
     assert found[-1][1]["step"] == "1"
     assert "ValueError" in json.dumps(found[-1][1])
+
+
+async def test_a_view_shows_its_tools_and_procedures_call_the_others(page: Page) -> None:
+    file = page.tools.parent / "procedures" / "report.yaml"
+    file.write_text(f"{PROCEDURE}tags: [shown]\n")
+    async with served_page(page.tools, procedures=file.parent, tags="shown") as view:
+        state = await view.get("state")
+        assert (state["tools"], [each["name"] for each in state["procedures"]]) == ([], ["report"])
+        assert (await view.client.post("/tools/echo", json={"text": "a"})).status_code == 404
+        assert (await run(view, "a"))[-1][1]["value"] == "a!"
