@@ -4,6 +4,8 @@ A load is compared with ``json.loads`` of each manifest and importlib's executio
 and with FastMCP on the same functions where fastmcp is installed; ``validate --no-import`` with
 check-jsonschema on the same manifests; an import of ours with those that it can't do without. Each
 measurement is CPU time of a fresh process with warm ``.pyc`` files; the least of all rounds counts.
+Commands that import nothing are timed on forty tools whose modules each take 0.3 s, and compared
+with these imports.
 
     python scripts/bench/load.py [N [ROUNDS [SHAPE ...]]]
 """
@@ -16,8 +18,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from measuring import cpu, said, show
-from shapes import SHAPES, make_folders
+from measuring import cpu, elapsed, said, show
+from shapes import HEAVY_TOOLS, SECONDS, SHAPES, heavy_of, make_folders
 
 BIN = Path(sys.executable).parent
 SCHEMA = Path(__file__).parents[2] / "schemas" / "tool.schema.json"
@@ -62,6 +64,16 @@ for folder in sorted(root.iterdir()):
     server.tool(getattr(module, folder.name))
 print(time.process_time() - started)
 """
+HEAVY = """
+import time
+from sovl_tools import Tooler, ToolRegistry
+registry = ToolRegistry.from_directory("tools", lazy=True)
+with Tooler(registry) as tooler:
+    started = time.perf_counter()
+    arguments = {"query": "a", "limit": 5, "options": {"language": "en"}, "tags": ["a"]}
+    assert tooler.call_sync("tool_00007", arguments).ok
+    print(time.perf_counter() - started)
+"""
 NEEDED = "import json, logging, dataclasses, importlib, jsonschema_rs"
 NAMES = "from sovl_tools import ToolRegistry, Tooler"
 
@@ -101,6 +113,21 @@ def validate(count: int, rounds: int) -> None:
     show(f"validate --no-import of {count} tools", ours / peer, "check-jsonschema", 1.5)
 
 
+def heavy(rounds: int) -> None:
+    """Measure commands and a call where each of forty modules takes 0.3 s to import."""
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        (root / "pyproject.toml").touch()
+        make_folders(root / "tools", heavy_of(SECONDS), HEAVY_TOOLS)
+        for command in (["list"], ["search", "documents"], ["export", "--format", "openai"]):
+            took = min(elapsed(BIN / "sovl-tools", *command, cwd=root) for _ in range(rounds))
+            everything = SECONDS * HEAVY_TOOLS
+            name = f"{command[0]} with {HEAVY_TOOLS} heavy modules"
+            show(name, took / everything, "importing them", 0.1, f"{took:.2f} s")
+        call = min(said(HEAVY, cwd=root) for _ in range(rounds))
+        show("the first call of one of them", call / SECONDS, "importing its module", 1.2)
+
+
 def start(rounds: int) -> None:
     """Measure an import of the two main names, and the help of the command."""
     bare, needed, names = (
@@ -125,6 +152,7 @@ def main() -> None:
         load(shape, count, rounds)
     if not sys.argv[3:]:
         validate(500, rounds)
+        heavy(rounds)
         start(4 * rounds)
 
 

@@ -23,10 +23,12 @@ async def batch(count, clock):
 """
 
 
-def said(code: str, *arguments: str) -> float:
+def said(code: str, *arguments: str, cwd: Path | None = None) -> float:
     """Run code in a fresh interpreter and return the number that it prints last."""
     command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, env=ENVIRONMENT, capture_output=True, text=True, check=True, cwd=cwd
+    )
     return float(done.stdout.split()[-1])
 
 
@@ -36,6 +38,14 @@ def cpu(*command: str, cwd: Path | None = None) -> float:
     subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True, cwd=cwd)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def elapsed(*command: object, cwd: Path) -> float:
+    """Run a command and return how many seconds it took."""
+    started = perf_counter()
+    arguments = [str(each) for each in command]
+    subprocess.run(arguments, env=ENVIRONMENT, capture_output=True, check=True, cwd=cwd)
+    return perf_counter() - started
 
 
 def cpu_of(process: int) -> float:

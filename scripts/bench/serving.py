@@ -28,6 +28,7 @@ from typing import Any, Protocol
 
 import rejected_bodies
 from measuring import ENVIRONMENT, cpu_of, show
+from shapes import HEAVY_TOOLS, SECONDS, heavy_of, make_folders
 
 VERSION, MODERN = "2025-11-25", "2026-07-28"
 BUDGET = 0.6
@@ -286,11 +287,12 @@ def call_cost(command: Sequence[str], port: int | None, calls: int, *, is_modern
         return (cpu_of(pid) - before) / calls * 1e6
 
 
-def start_cost(command: Sequence[str], count: int) -> float:
-    """Return the server's CPU time from its start to the end of the first list, in seconds."""
+def start_cost(command: Sequence[str], count: int) -> tuple[float, float]:
+    """Return the CPU time and the time from a server's start to its first list, in seconds."""
+    started = time.perf_counter()
     with served(command, None) as (pid, client):
         assert listed(client) == count
-        return cpu_of(pid)
+        return cpu_of(pid), time.perf_counter() - started
 
 
 def write_tools(root: Path, count: int) -> None:
@@ -355,6 +357,32 @@ def compare(title: str, costs: dict[str, float]) -> None:
         show(title, ours / cost, name, budget, f"{ours:.0f} against {cost:.0f}")
 
 
+def start(scripts: Path, many: Path, count: int, rounds: int) -> None:
+    """Measure from the start of each server to its list; of ours also with heavy modules."""
+    some, light, heavy = (scripts / each for each in ("some", "light", "heavy"))
+    write_tools(some, HEAVY_TOOLS)
+    for root, number in ((some, HEAVY_TOOLS), (many, count)):
+        cpu, wall = dict[str, float](), dict[str, float]()
+        # the first round writes the bytecode
+        for _ in range(rounds + 1):
+            for name, command in commands(scripts, root, None).items():
+                used, took = (each * 1000 for each in start_cost(command, number))
+                cpu[name] = min(used, cpu.get(name, used))
+                wall[name] = min(took, wall.get(name, took))
+        compare(f"ms of CPU to the list of {number} tools", cpu)
+        compare(f"ms to the list of {number} tools", wall)
+    make_folders(light, heavy_of(0), HEAVY_TOOLS)
+    make_folders(heavy, heavy_of(SECONDS), HEAVY_TOOLS)
+    ours = {each: commands(scripts, each, None)["sovl-tools"] for each in (light, heavy)}
+    rows = [
+        [start_cost(command, HEAVY_TOOLS)[1] for command in ours.values()]
+        for _ in range(rounds + 1)
+    ]
+    least_light, least_heavy = (min(column) for column in zip(*rows, strict=True))
+    title = f"list of {HEAVY_TOOLS} tools that import for {SECONDS} s each"
+    show(title, least_heavy / least_light, "light tools", 1.1, f"{least_heavy:.2f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=2000)
@@ -383,13 +411,7 @@ def main() -> None:
         if options.only in (None, "rejected"):
             rejected_bodies.measure(scripts / "worst", free_port())
         if options.only in (None, "start"):
-            least = {}
-            # the first round writes the bytecode
-            for _ in range(options.rounds + 1):
-                for name, command in commands(scripts, many, None).items():
-                    cost = start_cost(command, options.tools) * 1000
-                    least[name] = min(cost, least.get(name, cost))
-            compare(f"ms of CPU to the list of {options.tools} tools", least)
+            start(scripts, many, options.tools, options.rounds)
 
 
 if __name__ == "__main__":

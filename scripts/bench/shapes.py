@@ -243,6 +243,20 @@ SHAPES: dict[str, Make] = {
 """What makes a tool, by the name of the shape."""
 
 
+HEAVY_TOOLS, SECONDS = 40, 0.3
+"""How many tools with heavy modules are measured, and how long each module takes."""
+
+
+def heavy_of(seconds: float) -> Make:
+    """Return what makes tools like real ones whose modules take so long to import."""
+
+    def make(name: str) -> tuple[Any, str]:
+        manifest, code = _real(name)
+        return manifest, f"import time\n\ntime.sleep({seconds})\n{code}"
+
+    return make
+
+
 def make_folders(root: Path, make: Make, count: int) -> None:
     """Write ``count`` tool folders into the directory."""
     for index in range(count):
