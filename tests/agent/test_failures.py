@@ -249,13 +249,15 @@ class Page(BaseHTTPRequestHandler):
 def asking(provider: str, text: str, **attributes: Any) -> Iterator[Agent]:
     """Yield an agent whose server answers each request with a string."""
     page = type("Page", (Page,), {"text": text, **attributes})
-    package: Any = anthropic.Anthropic if provider == "anthropic" else openai.OpenAI
+    sdk: Any = anthropic if provider == "anthropic" else openai
+    package = sdk.Anthropic if provider == "anthropic" else sdk.OpenAI
+    http = sdk.DefaultHttpxClient(verify=False)  # reading certificates takes longer than the test
     with ThreadingHTTPServer(("127.0.0.1", 0), page) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}"
         try:
-            with package(base_url=url, api_key="any", max_retries=0) as client:
+            with package(base_url=url, api_key="any", max_retries=0, http_client=http) as client:
                 yield Agent(client, model="any", provider=provider, tools=[add])
         finally:
             server.shutdown()
