@@ -376,4 +376,4 @@ def test_a_thread_can_not_ask_without_a_client_either() -> None:
     called = Tooler(registry).call_sync("greet_sync")
     assert called.error is not None
     words = "the user can't be reached; connect a client that supports elicitation"
-    assert called.error.message == f"{words}, and no on_elicit is given"
+    assert called.error.message == f"{words}, or set on_elicit in Host"

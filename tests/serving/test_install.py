@@ -165,7 +165,7 @@ def test_another_server_of_that_name_is_replaced_only_by_force(tmp_path: Path) -
     path.write_text('{"mcpServers": {"ours": {"command": "npx", "args": ["x"]}}}')
     with pytest.raises(ConfigurationError, match="does not start sovl-tools; --name gives"):
         add_server(str(path), CLIENT, SERVER)
-    with pytest.raises(ConfigurationError, match="remove it by hand"):
+    with pytest.raises(ConfigurationError, match="remove it manually"):
         remove_server(str(path), CLIENT, "ours")
     add_server(str(path), CLIENT, SERVER, force=True)
     other = Server("ours", "/bin/python", (*START[:-1], "/u"), ("/u",))
