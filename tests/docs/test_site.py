@@ -64,6 +64,8 @@ def test_the_site_is_built_and_loads_nothing_from_another_host(pages: Path) -> N
         parser = Loaded()
         parser.feed(file.read_text(encoding="utf-8"))
         assert [each for each in parser.found if "//" in each] == [], file
+    for file in site.rglob("*.css"):
+        assert not re.search(r"(?:@import|url\()\W*https?:", file.read_text(encoding="utf-8")), file
 
 
 def test_every_command_has_a_page_with_its_options(pages: Path) -> None:
