@@ -73,7 +73,7 @@ class EventLog:
             is_ours = session == self.session and number.isdecimal()
             if not is_ours or not oldest <= int(number[:20]) <= self._count:
                 return None
-            return [event for count, event in self._events if count > int(number)]
+            return [event for count, event in self._events if count > int(number[:20])]
 
     @contextmanager
     def listening(self) -> Iterator[asyncio.Event]:
