@@ -36,12 +36,14 @@ class Views:
         page: playwright's page.
         url: of the server.
         problems: errors of the console, and requests to other hosts.
+        streams: how often it began to read the stream of events.
     """
 
     def __init__(self, page: Any, url: str) -> None:
         self.page = page
         self.url = url
         self.problems: list[str] = []
+        self.streams = 0
         page.set_default_timeout(WAIT)
         page.on("console", self._told)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
@@ -53,6 +55,7 @@ class Views:
             self.problems.append(message.text)
 
     def _asked(self, request: Any) -> None:
+        self.streams += request.url.endswith("/dev/events")
         if not request.url.startswith((self.url, "data:")):
             self.problems.append(request.url)
 

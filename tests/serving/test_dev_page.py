@@ -398,10 +398,12 @@ async def test_eight_tabs_share_one_stream(views: Views, server: Page) -> None:
     manifest.write_text(GREET.replace("Greet somebody by name.", "Greet all eight."))
     for each in others:
         await expect(each.page.get_by_text("Greet all eight.")).to_be_visible()
+    assert [each.streams for each in others] == [1, *[0] * 7]
     await views.page.close()  # it had the stream
     manifest.write_text(GREET)
     for each in others[1:]:
         await expect(each.page.get_by_text("Greet somebody by name.")).to_be_visible()
+    assert sum(each.streams for each in others) == 2
     assert [each.problems for each in others] == [[]] * 8
 
 
