@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 import textwrap
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from threading import Event
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ from sovl_tools.model.errors import UnavailableError
 from tests.conftest import REPOSITORY, Run, Write, manifest_of
 from tests.corpus.test_manifests import ROWS
 from tests.loading.folders import News, answer, generations, says
+from tests.patience import PATIENCE
 
 LOUD = "import pathlib\n(pathlib.Path(__file__).parent / 'imported').touch()\n"
 """The head of a module that leaves a file when it's imported."""
@@ -165,6 +169,26 @@ def test_a_module_that_can_not_be_imported_makes_its_tool_unavailable(
     (tmp_path / "tools/echo/echo.py").write_text(says("fixed"))
     assert registry.reload().added == ("echo",)
     assert registry["echo"].deferred is None
+
+
+def test_an_event_loop_continues_during_an_import(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate: Any = ModuleType("lazy_gate")
+    gate.begun, gate.opened = Event(), Event()
+    monkeypatch.setitem(sys.modules, "lazy_gate", gate)
+    head = f"import lazy_gate\nlazy_gate.begun.set()\nassert lazy_gate.opened.wait({PATIENCE})\n"
+    write("echo", code=says("echo", head=head))
+    registry = ToolRegistry.from_directory(tmp_path / "tools", lazy=True, import_timeout=PATIENCE)
+
+    async def work(tooler: Tooler) -> None:
+        calls = [asyncio.create_task(tooler.call("echo", {"text": ""})) for _ in range(2)]
+        assert await asyncio.to_thread(gate.begun.wait, PATIENCE)
+        gate.opened.set()
+        assert [(await each).value for each in calls] == ["echo", "echo"]
+
+    with Tooler(registry) as tooler:
+        asyncio.run(work(tooler))
 
 
 def test_reading_the_function_of_a_broken_module_raises_each_time(
