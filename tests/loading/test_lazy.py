@@ -179,7 +179,7 @@ def test_an_event_loop_continues_during_an_import(
     monkeypatch.setitem(sys.modules, "lazy_gate", gate)
     head = f"import lazy_gate\nlazy_gate.begun.set()\nassert lazy_gate.opened.wait({PATIENCE})\n"
     write("echo", code=says("echo", head=head))
-    registry = ToolRegistry.from_directory(tmp_path / "tools", lazy=True, import_timeout=PATIENCE)
+    registry = ToolRegistry.from_directory(tmp_path / "tools", lazy=True)
 
     async def work(tooler: Tooler) -> None:
         calls = [asyncio.create_task(tooler.call("echo", {"text": ""})) for _ in range(2)]
