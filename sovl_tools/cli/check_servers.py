@@ -6,6 +6,7 @@ import asyncio
 import os
 import shlex
 from collections.abc import Iterable
+from itertools import groupby
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ from sovl_tools.cli.validate import (
 from sovl_tools.configuration import Configuration, add_variables, load_configuration
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import selection_of, strict
-from sovl_tools.linting.servers import changes, findings, listed, rewritten
+from sovl_tools.linting.servers import changes, findings, listed, rewritten, together
 from sovl_tools.loading.rules.server import other_change
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.catalog import Candidate, LoadReport
@@ -140,6 +141,9 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     for each in subjects:
         diagnostics += findings(each.snapshot, targets)
         diagnostics += _differences(asked, each)
+    files = [each.snapshot for each in subjects if not each.is_served]
+    for _, group in groupby(files, lambda each: os.path.dirname(each.path)):
+        diagnostics += together(group)
     tools = [
         Candidate(tool.tool.name, each.snapshot.path, each.snapshot.path, "loaded")
         for each in subjects

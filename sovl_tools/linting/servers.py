@@ -98,10 +98,7 @@ def findings(snapshot: Snapshot, targets: Iterable[str] = ()) -> list[Diagnostic
             place = verdict.finding.place
             path = place.path if isinstance(place, ManifestPlace) else ()
             found.append(places.at(verdict, each.tool.name, each.place(path)))
-    for name, verdict in _between(tools):
-        place = verdict.finding.place
-        path = place.path if isinstance(place, ManifestPlace) else ()
-        found.append(places.at(verdict, name, path))
+    found += _between([(places, each) for each in tools])
     for kind, index, name, item in _others(snapshot.document):
         for verdict in description.text_verdicts(item):
             place = verdict.finding.place
@@ -168,19 +165,27 @@ def tool_verdicts(listed: Listed) -> list[Verdict]:
     return found
 
 
-def _between(tools: Sequence[Listed]) -> Iterator[tuple[str, Verdict]]:
-    """Yield the findings about names in a list of definitions."""
+def together(snapshots: Iterable[Snapshot]) -> list[Diagnostic]:
+    """Return the findings between files that each define one tool."""
+    found: list[tuple[_Located, Listed]] = []
+    for each in snapshots:
+        tools, _ = listed(each.document)
+        found += [(_Located(each), tool) for tool in tools if tool.tool.place == ()]
+    return [*_between(found)]
+
+
+def _between(tools: Iterable[tuple[_Located, Listed]]) -> Iterator[Diagnostic]:
+    """Yield the findings about names of tools that belong together."""
     seen: dict[str, str] = {}
     names: set[str] = set()
-    for each in tools:
-        name = each.tool.name
-        key = server.skeleton(name)
-        same = name if name in names else seen.get(key)
+    for located, each in tools:
+        name, path = each.tool.name, (*each.tool.place, "name")
+        same = name if name in names else seen.get(server.skeleton(name))
         names.add(name)
-        seen.setdefault(key, name)
+        seen.setdefault(server.skeleton(name), name)
         case = server.ListedTool(name, each.tool.place, same=same)
-        rules = (server.confusable_name, server.repeated_tool)
-        yield from ((name, verdict) for verdict in ask(rules, case))
+        for verdict in ask((server.confusable_name, server.repeated_tool), case):
+            yield located.at(verdict, name, path)
 
 
 def _losses(tools: Sequence[Listed], target: str, places: _Located) -> Iterator[Diagnostic]:

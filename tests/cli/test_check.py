@@ -174,6 +174,11 @@ def test_a_directory_of_definitions_needs_no_server(run: Run, tmp_path: Path) ->
     done = run("check", "dumps")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("3 tools checked")
+    (folder / "three.json").write_text(json.dumps(tool()))
+    (folder / "four.json").write_text(json.dumps(tool("Weather")))
+    done = run("check", "dumps", "--format", "concise")
+    assert "dumps/three.json:1:10: ST806 there is already a tool 'weather'" in done.out
+    assert "dumps/one.json:1:10: ST810 the name 'weather' is easily confused with 'W" in done.out
     (folder / "two.json").write_text("{")
     done = run("check", "dumps")
     assert (done.code, done.err.count("\n")) == (2, 1)
