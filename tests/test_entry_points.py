@@ -117,7 +117,7 @@ PROMISES = {
 }
 
 NOT_A_TERMINAL = "the user can't be asked, because the input isn't a terminal"
-NO_HOST = "and no on_"
+NO_HOST = "or set on_"
 EXCEPTIONS: dict[tuple[str, str], Callable[[Found], bool]] = {
     # many calls, whose questions no person could keep apart
     ("map", "approval"): lambda found: NO_HOST in found.text,

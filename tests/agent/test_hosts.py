@@ -31,7 +31,7 @@ def test_a_tool_asks_the_user_through_the_agents_host(way: Way) -> None:
     script = [calls(("refund", {"order": 3})), says("Done.")]
     with talk(way, script, tools=[refund]) as to:
         to.say("Refund 3")
-        assert "no on_elicit is given" in to.results()[0]
+        assert "set on_elicit in Host" in to.results()[0]
 
 
 @each_api
