@@ -136,11 +136,12 @@ def check(ctx: click.Context, /, **options: Any) -> None:
                 raise
             failures.append(error)
             show(plain(f"{source.path}: {error.message}"), err=True)
+    is_text = all(each.file or each.format in {"text", "concise"} for each in destinations)
     diagnostics: list[Diagnostic] = []
     targets = asked.targets or configured_targets(found)
     for each in subjects:
         diagnostics += findings(each.snapshot, targets)
-        diagnostics += _differences(asked, each)
+        diagnostics += _differences(asked, each, is_text=is_text)
     files = [each.snapshot for each in subjects if not each.is_served]
     for _, group in groupby(files, lambda each: os.path.dirname(each.path)):
         diagnostics += together(group)
@@ -262,8 +263,11 @@ def _snapshot(server: McpServer, path: str) -> Snapshot:
     return snapshot_of(asyncio.run(server.offer()), server.credentials, path)
 
 
-def _differences(asked: _Options, subject: Subject) -> list[Diagnostic]:
-    """Return the differences from the snapshot, or write it with --update."""
+def _differences(asked: _Options, subject: Subject, *, is_text: bool) -> list[Diagnostic]:
+    """Return the differences from the snapshot, or write it with --update, and show them.
+
+    They go to the error output where the report is for programs.
+    """
     snapshot, before = subject.snapshot, subject.before
     if before is None:
         if subject.is_served:
@@ -276,7 +280,7 @@ def _differences(asked: _Options, subject: Subject) -> list[Diagnostic]:
     every, found = changes(old.document, snapshot)
     if asked.update and subject.is_served:
         for change in every:
-            show([*shown_change(change)])
+            show([*shown_change(change)], err=not is_text)
         if old.text != snapshot.text or before != snapshot.path:
             _write(snapshot)
         return []

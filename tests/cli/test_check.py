@@ -66,6 +66,10 @@ def test_a_snapshot_is_written_reviewed_and_compared(raw: Raw, run: Run, tmp_pat
     done = run("check", "--update")
     assert (done.code, "breaking    the tool is gone" in done.out) == (0, True)
     assert run("check", "--locked").code == 0
+    raw.says((tool("waves"), tool("wind")))
+    done = run("check", "--update", "--format", "json")
+    assert json.loads(done.out)["diagnostics"] == []
+    assert "compatible  the tool is new" in done.err
 
 
 def test_findings_point_into_the_snapshot(raw: Raw, run: Run) -> None:
