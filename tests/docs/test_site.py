@@ -6,19 +6,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
+from playwright.async_api import async_playwright
 
 from sovl_tools.cli.main import COMMANDS
 from sovl_tools.linting.rules import RULES
 from tests.conftest import REPOSITORY
+from tests.serving.browsers import CHROMIUM, FLAGS
 from tests.tables import check_each
 
 SCRIPTS = REPOSITORY / "scripts" / "docs"
-LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
-"""Elements that a browser loads something for, with the attribute that says what."""
 
 
 @pytest.fixture(scope="module")
@@ -29,43 +31,57 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-class Loaded(HTMLParser):
-    """The addresses that a page loads."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        if tag in LOADING and named.get("rel") not in {"canonical", "prev", "next"}:
-            self.found.append(named.get(LOADING[tag]) or "")
-
-
-def test_the_site_is_built_and_loads_nothing_from_another_host(pages: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "zensical",
-        "build",
-        "--strict",
-        "-f",
-        str(pages / "mkdocs.yml"),
-    ]
-    done = subprocess.run(command, cwd=pages, capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def site(pages: Path) -> Path:
+    """The site, built without a warning."""
+    program = [sys.executable, "-m", "zensical", "build", "--strict"]
+    done = subprocess.run(
+        [*program, "-f", str(pages / "mkdocs.yml")],
+        cwd=pages,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
-    site = pages / "site"
+    return pages / "site"
+
+
+def test_the_site_has_every_page_and_texts_for_models(pages: Path, site: Path) -> None:
+    made = {path.relative_to(pages / "docs") for path in (pages / "docs").rglob("*.md")}
     assert (site / "index.html").is_file()
-    assert (site / "llms-full.txt").is_file()
-    assert [
-        code for code in RULES if not (site / f"reference/rules/{code}/index.html").exists()
-    ] == []
-    for file in site.rglob("*.html"):
-        parser = Loaded()
-        parser.feed(file.read_text(encoding="utf-8"))
-        assert [each for each in parser.found if "//" in each] == [], file
-    for file in site.rglob("*.css"):
-        assert not re.search(r"(?:@import|url\()\W*https?:", file.read_text(encoding="utf-8")), file
+    assert [path for path in made if path.name != "index.md" and not _built(site, path)] == []
+    assert "ST402" in (site / "llms-full.txt").read_text(encoding="utf-8")
+    assert "(reference/manifest/)" in (site / "llms.txt").read_text(encoding="utf-8")
+
+
+def _built(site: Path, path: Path) -> bool:
+    return (site / path.with_suffix("") / "index.html").is_file()
+
+
+@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="no browser; set CHROMIUM")
+async def test_a_browser_loads_nothing_from_another_host(site: Path) -> None:
+    handler = partial(Quiet, directory=str(site))
+    asked: list[str] = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        here = f"http://127.0.0.1:{server.server_port}/"
+        async with async_playwright() as started:
+            browser = await started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            page = await browser.new_page()
+            page.on("request", lambda request: asked.append(request.url))
+            for path in ("", "tutorial/2-mistakes/", "reference/rules/ST402/", "architecture/"):
+                await page.goto(here + path, wait_until="networkidle")
+            await browser.close()
+        server.shutdown()
+    assert len(asked) > 4
+    assert [url for url in asked if not url.startswith((here, "data:"))] == []
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files without a log."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
 
 
 def test_every_command_has_a_page_with_its_options(pages: Path) -> None:
@@ -86,6 +102,7 @@ def test_every_rule_has_an_example_and_what_fixes_it(pages: Path) -> None:
 
 def test_links_lead_to_pages_and_headings(pages: Path) -> None:
     for path in (pages / "docs").rglob("*.md"):
+        assert not re.search(r"!\[[^]]*\]\(https?:", _prose(path)), path
         links = re.findall(r"\]\(([^)\s]+)\)", _prose(path))
         assert [each for each in links if "://" not in each and not _leads(path, each)] == [], path
 
