@@ -30,7 +30,7 @@ _MOST_WORDS = 5
 def check_routes(
     file: str, tools: ToolOptions, format_: str, *, at_least: float | None, depth: int
 ) -> int:
-    """Show where the strings of a file lead; return the exit code.
+    """Show the routes of a file's strings; return the exit code.
 
     Raises:
         Misuse: the file can't be read, or a line of it is wrong.

@@ -109,7 +109,7 @@ class DevApi:
         self.tools = Tools(registry, settings)
         self.tooler = Tooler(registry.whole, policy=policy, observers=[self.history])
         self.calling = Calling(self.tooler.through(registry), registry, Asks())
-        # of a view, the tools can be called; its procedures call those of the whole registry
+        # a view's tools can be called; its procedures call tools of the whole registry
         self._inner = self.calling._replace(tooler=self.tooler, registry=registry.whole)
         self._root = os.path.basename(os.path.dirname(settings.file or "") or os.getcwd())
         self._loading = Settings(limit=settings.import_timeout)
@@ -201,7 +201,7 @@ class DevApi:
         return _Json({"calls": self.history.rows})
 
     async def find(self, request: Request) -> Response:
-        """Answer with the activation phrases in a text, and with the tools that match it."""
+        """Answer with the activation phrases in a text, and with the matching tools."""
         text = request.query_params.get("q", "")
         registry = self.calling.registry
         phrases = [{**each._asdict(), "share": each.score} for each in registry.match(text)]

@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolVersion:
-    """A tool as one of the two sides has it.
+    """A tool on one of the two sides.
 
     Attributes:
         document: its manifest.

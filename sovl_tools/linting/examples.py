@@ -285,7 +285,7 @@ def run_example(example: Example, tooler: Tooler, directory: str) -> tuple[Teste
 
 
 def _problems(example: Example, result: ToolResult) -> list[str]:
-    """Return how a result differs from its example."""
+    """Return the differences of a result from its example."""
     error, document = result.error, example.document
     if error is not None:
         path, colon, line = (error.place or "").rpartition(":")

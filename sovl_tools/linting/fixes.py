@@ -1,6 +1,6 @@
 """What ``validate --fix`` does: for each rule with a sure fix, one edit of a tool's file.
 
-A fix is safe if the author's intention is clear; the user must ask for unsafe fixes.
+A fix is safe if the author's intention is clear; the user must allow unsafe fixes.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ def _as_json(token: re.Match[str]) -> str:
 
 
 def lifted_form(case: FixCase, path: Path) -> Fix | None:
-    """Lifts a definition that stands alone to the top, with its schema as ``parameters``."""
+    """Lifts a separate definition to the top, with its schema as ``parameters``."""
     inner = case.document[str(path[0])]
     others = {key: value for key, value in case.document.items() if key != path[0]}
     if isinstance(inner, list) and len(inner) == 1:

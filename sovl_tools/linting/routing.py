@@ -149,7 +149,7 @@ class Routing(NamedTuple):
         return [each for each in self.unmeant if each.found[way]]
 
     def confusions(self) -> list[Confusion]:
-        """Return which tools precede the right ones, the most frequent first."""
+        """Return the tools that precede the right ones, the most frequent first."""
         found: dict[tuple[str, str], list[Routed]] = {}
         for each in self.meant:
             if each.is_missed and each.found["both"]:
@@ -197,7 +197,7 @@ def read_routes(text: str) -> list[Route]:
 
 
 def routing_of(routes: Sequence[Route], registry: ToolRegistry) -> Routing:
-    """Return where messages lead among the tools of a registry.
+    """Return the routes of messages among the tools of a registry.
 
     Raises:
         RouteError: a tool is unknown.

@@ -54,7 +54,7 @@ FAMILIES = {
     "ST9": "providers' formats",
 }
 
-# a rule that is missing here still reports, but explain and --select don't know it
+# a rule that is missing here still reports, but explain and --select lack it
 _RULES = (
     internal_error,
     unused_suppression,

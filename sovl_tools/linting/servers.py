@@ -210,7 +210,7 @@ def changes(old: JSON, new: Snapshot) -> tuple[list[ToolChange], list[Diagnostic
     found: list[Diagnostic] = []
     for name, version in versions_now.items():
         before = versions_before.get(name)
-        # what was taken besides the listed arguments may not be anymore
+        # other arguments were accepted before and may not be now
         if before is not None and before.is_open and not _is_open(version):
             continue
         versions_now[name] = replace(version, is_open=before is not None and before.is_open)
@@ -228,7 +228,7 @@ def changes(old: JSON, new: Snapshot) -> tuple[list[ToolChange], list[Diagnostic
 
 
 def _versions(document: JSON) -> tuple[dict[str, ToolVersion], dict[str, Path]]:
-    """Return what a document lists as versions to compare, and their places."""
+    """Return a document's items as versions to compare, and their places."""
     versions: dict[str, ToolVersion] = {}
     places: dict[str, Path] = {}
     for each in listed(document)[0]:
@@ -244,7 +244,7 @@ def _versions(document: JSON) -> tuple[dict[str, ToolVersion], dict[str, Path]]:
 
 
 def _in_words(change: ToolChange) -> ToolChange:
-    """Return a change that says what is new or gone: a prompt isn't a tool."""
+    """Return a change for a new or missing prompt or resource: it isn't a tool."""
     words = {"added": "new", "removed": "gone"}.get(change.status)
     if words is None:
         return change
@@ -261,7 +261,7 @@ def _is_open(version: ToolVersion) -> bool:
 
 
 _ABSENT_HINTS = {"read_only": False, "destructive": True, "idempotent": False, "open_world": True}
-"""What an annotation says that a server doesn't send, by the protocol."""
+"""The protocol's meaning of an annotation that a server doesn't send."""
 
 
 def rewritten(old: JSON, new: Snapshot) -> list[Diagnostic]:

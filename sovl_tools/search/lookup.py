@@ -72,7 +72,7 @@ def _checked_criterion(criterion: Criterion) -> Criterion:
 def narrowed(catalog: Catalog, criteria: Iterable[Criterion]) -> Catalog:
     """Return a catalog with the tools that meet all criteria, and what belongs to them.
 
-    We only know the names of tools that can't be called: criteria for other attributes exclude
+    Tools that can't be called have only a name: criteria for other attributes exclude
     them.
     """
     asked = tuple(criteria)
@@ -148,7 +148,7 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
         # an object can have what its definition leaves empty
         if actual is _ABSENT or actual is None or (is_sized and not actual):
             actual = getattr(tool.instance, key, actual)
-        # ``tags=["a", "b"]`` asks for both, ``tags="a"`` for one
+        # ``tags=["a", "b"]`` requires both, ``tags="a"`` one
         if isinstance(actual, _SEVERAL):
             several = wanted if isinstance(wanted, _SEVERAL) else [wanted]
             return all(each in actual for each in several)

@@ -42,7 +42,7 @@ FIELDS: Mapping[str, Field] = {
 }
 """The fields of ``texts``, by weight."""
 
-# k1 and b of BM25: how soon more of a term counts for no more, and how much length counts
+# k1 and b of BM25: the saturation of repeated terms, and the weight of length
 _SATURATION = 2.0
 _LENGTH = 0.5
 _SHORTEST = 3

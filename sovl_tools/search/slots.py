@@ -129,7 +129,7 @@ class Spoken:
         self.forms = tuple(word.form for word in self.spans)
 
     def find(self, pattern: Pattern, run: Run, at: int) -> Found | None:
-        """Return where a phrase is that has a run of words here; None if the rest isn't around."""
+        """Return the start of a phrase with a run of words here; None if the rest isn't around."""
         first = pattern.parts[0]
         if first == run:
             starts: Sequence[int] = (at,)

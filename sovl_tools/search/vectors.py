@@ -20,7 +20,7 @@ SWITCH = "SOVL_TOOLS_SEMANTIC"
 """The environment variable that is ``off`` where the extra isn't to be used."""
 
 Vector: TypeAlias = Any
-"""An array of numpy, of length 1, or of zeros for a text without words."""
+"""An array of numpy, of length 1, or of zeros without words."""
 
 _LOGGER = logging.getLogger("sovl_tools")
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -40,7 +40,7 @@ class Vectors:
         self._tokenizer = tokenizers.Tokenizer.from_file(os.path.join(directory, _TOKENIZER))
 
     def of(self, text: str) -> Vector:
-        """Return the vector of a text; numbers and common words say nothing of its meaning."""
+        """Return the vector of a text, without numbers and common words."""
         said = [part for part in parts(text[:_LONGEST]) if part.isalpha() and part not in COMMON]
         pieces = self._tokenizer.encode(" ".join(said), add_special_tokens=False).ids
         # single precision from here on: half of it is slow, and a sum of many would be coarse
@@ -54,7 +54,7 @@ class Vectors:
 
 @lru_cache(maxsize=1)
 def vectors() -> Vectors | None:
-    """Return what makes vectors; None without the extra, or if it is switched off."""
+    """Return the maker of vectors; None without the extra, or if it is switched off."""
     if os.environ.get(SWITCH, "").casefold() in _OFF:
         return None
     found = find_spec("wordllama")  # imports nothing

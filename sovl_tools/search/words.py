@@ -44,7 +44,7 @@ COMMON = frozenset(
     ll re ve b c d e f g h j k l m n o p q r s u v w x y z
     """.split()  # noqa: SIM905 - two hundred quotes would hide the words
 )
-"""English words, what an apostrophe cuts off, and letters: they say little of what is wanted."""
+"""English words, endings after an apostrophe, and letters: they carry little meaning."""
 
 # endings that look like a plural: glass, bus, analysis
 _SINGULARS = ("ss", "us", "is")
@@ -112,7 +112,7 @@ def _unicode_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_unspaced(letter: str) -> bool:
-    """Return whether a letter is of a script without spaces between words."""
+    """Return whether a letter belongs to a script without spaces between words."""
     code = ord(letter)
     return any(first <= code <= last for first, last in _UNSPACED) and category(letter)[0] in "LMN"
 
@@ -143,7 +143,7 @@ def terms(text: str) -> list[str]:
 
 
 def parts(text: str) -> list[str]:
-    """Return the parts of the words of a string, in the form in which words are compared.
+    """Return the parts of the words of a string, in the form that is compared.
 
     ``read_file``, ``readFile`` and ``read-file`` have three: ``read``, ``file`` and ``readfile``.
     Accents do not count. Scripts that put no spaces between words are taken by characters and by
@@ -158,7 +158,7 @@ def _terms_of(chunk: str) -> tuple[str, ...]:
 
 
 def _parts_of(chunk: str) -> Iterator[str]:
-    """Yield the parts of what is between white space."""
+    """Yield the parts between white space."""
     seamed = _SEAM.sub("_", normalize("NFC", chunk))
     if seamed.isascii():
         for word in _ASCII_PART.findall(seamed.lower()):
@@ -178,7 +178,7 @@ def _parts_of(chunk: str) -> Iterator[str]:
 
 
 def _cut(word: str) -> list[str]:
-    """Return what is between underscores and before and after digits, and all in one."""
+    """Return the parts between underscores and around digits, and the whole."""
     found = [part for part in _BORDER.split(word) if part]
     return [*found, "".join(found)] if len(found) > 1 else found
 

@@ -47,7 +47,7 @@ from sovl_tools.serving.security import LOCAL_ORIGINS, Guard, Security
 from sovl_tools.serving.traffic import CLIENT, BusyError, Traffic
 
 
-def make_app(  # noqa: PLR0913 - each is a decision of its own
+def make_app(  # noqa: PLR0913 - independent options
     registry: ToolRegistry,
     tooler: Tooler,
     *,
@@ -64,9 +64,9 @@ def make_app(  # noqa: PLR0913 - each is a decision of its own
         registry: the tools.
         tooler: makes the calls.
         mcp: answers at ``/mcp``, behind the same checks.
-        security: who can call and how much; without it, what ``Security()`` says.
+        security: who can call, and the limits; by default ``Security()``.
         routes: what else there is, behind the same checks.
-        asks: what calls ask of clients that answer at ``/answers``, if others share it.
+        asks: the open questions of calls, answered at ``/answers``, if others share it.
     """
     checks = security or Security()
     traffic = Traffic(checks.max_concurrency)
@@ -144,7 +144,7 @@ PUBLIC = (
     "version", "tags", "activation_phrases", "examples", "instructions", "deprecated",
     "replaced_by", "removed_in",
 )  # fmt: skip
-"""What clients see of a tool: what its author wrote for them, and nothing of this machine."""
+"""The tool for clients: its author's words, and no path of this machine."""
 
 MOST_LISTED = 1_000
 
@@ -166,13 +166,13 @@ class Listing(NamedTuple):
 
 
 class Api:
-    """Answers requests with what a registry has and what a Tooler does.
+    """Answers requests from a registry and a Tooler.
 
     Args:
         registry: the tools, which may change at any time.
         tooler: makes the calls.
         is_guarded: whether requests need a bearer token, which the OpenAPI document says.
-        asks: what running calls ask; None for this API's own.
+        asks: the open questions of calls; None for this API's own.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class Api:
         self._asks = Asks() if asks is None else asks
 
     def routes(self) -> list[Route]:
-        """Return what there is, by path."""
+        """Return the handlers by path."""
         return [
             Route("/tools", self._list),
             Route("/tools/{name}", self._tool, methods=["GET", "POST"]),
@@ -218,7 +218,7 @@ class Api:
         return _tagged(request, listing, {"tools": tools, "next_cursor": following})
 
     async def _tool(self, request: Request) -> Response:
-        """Answer with a tool, or with what came of calling it."""
+        """Answer with a tool, or with the result of a call."""
         name = request.path_params["name"]
         if request.method == "POST":
             return await self._call(request, name)
@@ -250,9 +250,9 @@ class Api:
         return failed(without_directories(result.error, self._registry))
 
     async def _stream(self, request: Request) -> Response:
-        """Answer with what a call reports while it runs, its items and its result, as events.
+        """Answer with the reports, items and result of a call as events.
 
-        What is rejected before it runs is answered as without a stream.
+        A call that is rejected before it runs is answered without a stream.
         """
         arguments = await _arguments(request)
         calling = Calling(self._tooler, self._registry, self._asks)
@@ -260,7 +260,7 @@ class Api:
         return await stream_call(calling, name, arguments, client=request.scope[CLIENT])
 
     async def _answer(self, request: Request) -> Response:
-        """Take the answer to what a call asks in its stream."""
+        """Take the answer to a question in a call's stream."""
         try:
             given = parse_json(await _arguments(request))
             if self._asks.answer(request.path_params["id"], given):
@@ -290,7 +290,7 @@ class Api:
         return _tagged(request, listing, document)
 
     async def _tools(self) -> Listing:
-        """Return the tools as they are now; they are listed again only after a change."""
+        """Return the current tools; they are listed again only after a change."""
         known = self._listing
         if known is not None and known.catalog is self._registry.catalog:
             return known
@@ -301,7 +301,7 @@ class Api:
 
 
 def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
-    """Return the listing of the tools as they are now, and whether it holds until they change."""
+    """Return the listing of the current tools, and whether it stays valid until they change."""
     catalog = registry.catalog
     export = cast("Export", registry.export("openapi"))
     # resolved: what functions make of a schema is in it
@@ -312,7 +312,7 @@ def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
 
 
 def _tagged(request: Request, listing: Listing, value: JSON) -> Response:
-    """Return an answer that a client may keep, and that it has already if it says so."""
+    """Return a response that a client may cache, or 304 if the client has it."""
     headers = {"ETag": listing.tag, "Cache-Control": "no-cache"}
     if listing.tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
@@ -325,9 +325,9 @@ _JSON_TYPE = re.compile(
 
 
 async def _arguments(request: Request) -> bytes:
-    """Return the arguments as they were sent, which the Tooler reads.
+    """Return the unchanged bytes of the arguments, which the Tooler reads.
 
-    Another type is rejected: a page of a stranger can send it without asking the server first.
+    Another type is rejected: a foreign page can send it without a preflight request.
     """
     _check_query(request)
     body = await request.body()
@@ -361,8 +361,8 @@ def describe(calls: dict[str, JSON], root: str, *, is_guarded: bool) -> dict[str
     """Return the OpenAPI document of the server: its own routes, and a call of each tool.
 
     Args:
-        calls: the document of the tools alone, as the format ``openapi`` makes it.
-        root: the path under which the server is mounted in another; mostly ``""``.
+        calls: the document of the tools only, in the format ``openapi``.
+        root: the path at which the server is mounted; mostly ``""``.
         is_guarded: whether requests need a bearer token.
     """
     own = json.loads(resources.files(__package__).joinpath("openapi.json").read_bytes())

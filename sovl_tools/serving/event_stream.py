@@ -1,4 +1,4 @@
-"""What a call reports while it runs, as server-sent events."""
+"""The reports of a running call, as server-sent events."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Event(NamedTuple):
 
     Attributes:
         name: what happened.
-        data: what is known of it.
-        id: by which a client that connects again says which event was its last.
+        data: its JSON.
+        id: the client sends the last one when it connects again.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Event(NamedTuple):
     id: str = ""
 
     def encoded(self) -> bytes:
-        """Return the event as it is sent."""
+        """Return the event in its form on the wire."""
         if not self.name:
             return b":\n\n"
         head = f"id: {self.id}\n" if self.id else ""
@@ -61,12 +61,12 @@ class Item(NamedTuple):
 
 
 class Calling(NamedTuple):
-    """What the calls of one server share.
+    """The parts shared by the calls of one server.
 
     Attributes:
         tooler: makes them.
         registry: the tools.
-        asks: the requests of running calls to their clients.
+        asks: the open questions of running calls.
     """
 
     tooler: Tooler
@@ -75,7 +75,7 @@ class Calling(NamedTuple):
 
 
 class EventStream(StreamingResponse):
-    """Events as they come. When the client leaves, what makes them is closed."""
+    """Events one by one. When the client leaves, their source is closed."""
 
     media_type = "text/event-stream"
 
@@ -99,7 +99,7 @@ class EventStream(StreamingResponse):
 async def stream_call(
     calling: Calling, name: str, arguments: Arguments, *, client: Client
 ) -> Response:
-    """Return the answer that streams a call, or the problem document of one that fails at once.
+    """Return the response that streams a call, or the problem document of an immediate failure.
 
     Raises:
         BusyError: too many calls are running.
@@ -131,16 +131,16 @@ async def call_reports(
     client: Client,
     reports: Reports[Any] | None = None,
 ) -> AsyncGenerator[Any]:
-    """Make a call and yield what it reports, asks and makes, and its result at the end.
+    """Make a call and yield its reports, questions and items, and its result at the end.
 
-    None means that nothing has happened for a while. Closing it early cancels the call.
+    None is a pause without an event. Closing it early cancels the call.
 
     Args:
-        calling: what the calls share.
+        calling: the parts shared by calls.
         name: of the tool.
         arguments: of the call.
         client: who calls.
-        reports: where the reports of the call go, and those of others that are to be yielded.
+        reports: the queue of the call's reports, and of others that are yielded.
     """
     reports = Reports[Any]() if reports is None else reports
     host = calling.asks.host(reports.keep)
@@ -187,7 +187,7 @@ def _short(place: str) -> str:
 
 
 def event_of(report: Any) -> Event:
-    """Return the event that tells a client what a running call reports, asks or makes."""
+    """Return the event for a report, a question or an item of a running call."""
     match report:
         case None:
             return PING_EVENT
