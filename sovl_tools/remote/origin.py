@@ -140,12 +140,12 @@ class RemoteTools(NamedTuple):
             function = _Offered(self.server, found).run
             definition = replace(found.definition(name, function), source=path)
             candidate = checked(definition, location)
-            parameters = nodes(found.parameters, ("parameters",))
-            undescribed = ask((missing_description,), *parameters)
-            listed = [each.at(path, 1, 1, tool=name) for each in undescribed]
-            diagnostics = [_placed(each, path, name) for each in (*candidate.diagnostics, *listed)]
+            diagnostics = [_placed(each, path, name) for each in candidate.diagnostics]
             if candidate.status == "rejected":
                 return rejected(name, location, diagnostics)
+            parameters = nodes(found.parameters, ("parameters",))
+            undescribed = ask((missing_description,), *parameters)
+            diagnostics += [each.at(path, 1, 1, tool=name) for each in undescribed]
             return candidate._replace(
                 path=path, line=1, column=1, found=tuple(diagnostics), lint=None
             )

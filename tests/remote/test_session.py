@@ -181,7 +181,7 @@ print(asyncio.run(McpServer({offer.command!r}, timeout=60).call("echo", {{}}))["
     [
         ({"content": [{"type": "image", "data": "/", "mimeType": "image/png"}]}, "can't be read"),
         ({"content": [{"type": "image", "data": "", "mimeType": "text/x"}]}, "can't be read"),
-        ({"content": [], "isError": True}, "does not say why"),
+        ({"content": [], "isError": True}, "gives no reason"),
     ],
 )
 def test_an_answer_that_is_none_is_an_error_of_the_tool(answer: dict[str, Any], words: str) -> None:
