@@ -6,7 +6,7 @@ hardly any time.
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 _PUBLIC = {
     "AITool": "sovl_tools.authoring.aitool",
