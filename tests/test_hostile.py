@@ -301,7 +301,9 @@ def test_an_odd_folder_is_told_about_and_hurts_no_other(name: str, tools: Path) 
     make(tools / "odd")
     with bounded_work():
         registry = ToolRegistry.from_directory("tools", import_timeout=PATIENCE)
-    found = [each for each in registry.report.diagnostics if each.tool == "odd"]
+    # a definition of many words takes many tokens, whatever else is odd
+    odd = [each for each in registry.report.diagnostics if each.tool == "odd"]
+    found = [each for each in odd if each.code != "ST807"]
     assert all(each.code.startswith(code) for each in found), found
     assert bool(found) == bool(code), found
     assert all(len(each.message) < 1000 for each in found)
