@@ -114,9 +114,18 @@ def _words(text: str, error: json.JSONDecodeError) -> tuple[str, str | None]:
     for sign, words in _FOREIGN.items():
         if rest.startswith(sign):
             return words
+    if is_after_quote(text, error.pos):
+        return QUOTE_INSIDE
     known = (words for start, words in _MISTAKES.items() if error.msg.startswith(start))
     return next(known, (f"this is not JSON: {error.msg}", None))
 
+
+def is_after_quote(text: str, offset: int) -> bool:
+    """Return whether a word follows the end of a string directly, as in ``"a "b" c"``."""
+    return 0 < offset < len(text) and text[offset - 1] == '"' and text[offset].isalnum()
+
+
+QUOTE_INSIDE = "the quotation mark before this ends the string", r"write \" for one inside it"
 
 _COMMENT = "there is a comment, which JSON does not have", "remove it"
 _FOREIGN: dict[str, tuple[str, str | None]] = {

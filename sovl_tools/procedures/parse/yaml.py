@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from sovl_tools.loading.rules.text import QUOTE_INSIDE, is_after_quote
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, encodes
 from sovl_tools.model.suggestion import did_you_mean
@@ -86,6 +87,8 @@ def load(text: str, *, most_values: int = MAX_VALUES, has_any_keys: bool = False
     except yaml.MarkedYAMLError as error:
         problem, context = error.problem or "", error.context or ""
         offset = len(text) if error.problem_mark is None else error.problem_mark.index
+        if is_after_quote(text, offset):
+            raise NotYamlError(QUOTE_INSIDE[0], offset, QUOTE_INSIDE[1]) from error
         for sign, message, advice in _MISTAKES:
             if sign in problem or sign in context:
                 raise NotYamlError(message, offset, advice) from error

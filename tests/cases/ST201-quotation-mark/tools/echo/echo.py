@@ -1,0 +1,2 @@
+def echo(text: str):
+    return text
