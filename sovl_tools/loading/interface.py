@@ -193,11 +193,15 @@ def _undecided(name: str, signature: Signature | None, found: Bindings) -> str:
         parts = node.keys if each == HANDLERS and isinstance(node, ast.Dict) else [node]
         if UNKNOWN in map(literal, parts) or (node is not None and _uses(each, found.tree) > 1):
             return f"{each!r} is computed"
-    # it will fail, and say how
-    statements = _unguarded(found.tree.body)
+    return ""
+
+
+def missing_library(source: bytes) -> str:
+    """Return a library that a module imports for certain, and that isn't installed; or ""."""
+    statements = _unguarded(bindings(source).tree.body)
     imports = (each for each in statements if isinstance(each, ast.Import | ast.ImportFrom))
-    lost = [each for node in imports for each in _libraries(node) if not is_importable(each)]
-    return f"it imports {lost[0]!r}, which isn't installed" if lost else ""
+    libraries = (each for node in imports for each in _libraries(node))
+    return next((each for each in libraries if not is_importable(each)), "")
 
 
 def _uses(name: str, tree: ast.Module) -> int:

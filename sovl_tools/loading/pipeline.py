@@ -17,6 +17,7 @@ from sovl_tools.loading.import_errors import import_verdicts
 from sovl_tools.loading.interface import (
     Interface,
     inspect_module,
+    missing_library,
     parse_module,
     sibling_imports,
 )
@@ -322,6 +323,8 @@ def _defer(
     checked, interface = _parsed(checked)
     if checked.has_errors or interface.undecided or interface.signature is None:
         return None
+    if missing_library(checked.source or b""):
+        return None  # importing it now fails, and says how
     takes_any = interface.signature.takes_any_keyword
     deferred = Deferred(import_later, code, takes_any_keyword=takes_any)
     handlers: dict[str, StepHandler] = {
