@@ -256,7 +256,7 @@ def test_an_unknown_command_is_misuse_with_a_suggestion(run: Run) -> None:
 
 
 def test_the_version_is_printed(run: Run) -> None:
-    assert re.fullmatch(r"sovl-tools, version \d+\.\d+\.\d+\n", run("--version").out)
+    assert re.fullmatch(r"sovl-tools, version \d+\.\d+\.\d+(rc\d+)?\n", run("--version").out)
 
 
 def test_names_of_tools_are_completed_without_importing_any(run: Run, write: Write) -> None:
