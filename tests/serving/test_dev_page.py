@@ -567,16 +567,19 @@ async def test_every_view_is_accessible_and_narrow_ones_fit(
             await views.page.evaluate("route => { location.hash = route }", route)
             await expect(views.page.locator("main")).not_to_contain_text("Loading")
             where = "html" if route == ROUTES[0] else "main"  # the frame is the same everywhere
-            found = await views.page.evaluate(
-                "([where, rules]) => axe.run(where, rules)", [where, rules]
-            )
+            found = await views.page.evaluate(AXE, [where, rules])
             assert [summary(each) for each in found["violations"]] == []
             await views.page.set_viewport_size({"width": 760, "height": 700})
             assert await views.page.evaluate(OVERFLOW) == []
             await views.page.set_viewport_size({"width": 1280, "height": 800})
+        await views.page.keyboard.press("?")
+        await expect(views.page.get_by_role("dialog")).to_be_visible()
+        found = await views.page.evaluate(AXE, ["dialog", rules])
+        assert [summary(each) for each in found["violations"]] == []
     (server.tools / "greet/greet.py").write_text(GREETS)
 
 
+AXE = "([where, rules]) => axe.run(where, rules)"
 OVERFLOW = """() => [document.documentElement, ...document.querySelectorAll("main, nav, main *")]
     .filter(each => each.scrollWidth > each.clientWidth + 1 && each.clientWidth &&
         (each === document.documentElement || getComputedStyle(each).overflowX !== "hidden") &&
