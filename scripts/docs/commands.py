@@ -51,7 +51,8 @@ def _blocks(command: click.Command, parent: click.Context) -> list[str]:
 def _options(command: click.Command, context: click.Context) -> list[str]:
     """Return a line for each option, and one for those that the index explains."""
     shared = [SHARED[each.name] for each in command.params if each.name in SHARED]
-    lines = [f"- {', '.join(f'`{each}`' for each in shared)}"] if shared else []
+    names = ", ".join(f"`{each}`" for each in shared)
+    lines = [f"- {names}: as for [every command](index.md)"] if shared else []
     for each in command.params:
         record = each.get_help_record(context)
         if isinstance(each, click.Option) and record is not None and each.name not in SHARED:

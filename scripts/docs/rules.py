@@ -71,7 +71,7 @@ def _plain(words: str) -> str:
 
 
 def example_of(code: str) -> str:
-    """Return the first finding of a rule in the golden cases, or ""."""
+    """Return the finding of the plainest golden case of a rule, or ""."""
     return next((found for _, found in _examples(code)), "")
 
 
@@ -84,9 +84,17 @@ def fixed_example_of(code: str) -> str:
     return ""
 
 
+def _size(case: Path) -> tuple[int, int, str]:
+    found = (case / "expected.txt").read_text(encoding="utf-8")
+    files = [
+        each for each in case.rglob("*.*") if each.is_file() and "__pycache__" not in each.parts
+    ]
+    return found.count(": ST"), sum(each.stat().st_size for each in files), case.name
+
+
 def _examples(code: str) -> Iterator[tuple[Path, str]]:
-    """Yield the golden cases with a finding of a rule, each with the first one."""
-    for case in sorted(CASES.glob(f"{code}*")):
+    """Yield the golden cases of a rule, small ones first, each with its first finding."""
+    for case in sorted(CASES.glob(f"{code}*"), key=_size):
         blocks = (case / "expected.txt").read_text(encoding="utf-8").strip().split("\n\n")
         # a message can have an empty line: a block without a code belongs to the one before
         found = [each for each in blocks if re.search(rf": {code} ", each.partition("\n")[0])]
