@@ -84,12 +84,14 @@ def fixed_example_of(code: str) -> str:
     return ""
 
 
-def _size(case: Path) -> tuple[int, int, str]:
+def _size(case: Path) -> tuple[bool, int, int, str]:
+    """Order cases: those that are fixed first, then those with little to read."""
     found = (case / "expected.txt").read_text(encoding="utf-8")
     files = [
         each for each in case.rglob("*.*") if each.is_file() and "__pycache__" not in each.parts
     ]
-    return found.count(": ST"), sum(each.stat().st_size for each in files), case.name
+    is_open = not (case / "mended.diff").exists()
+    return is_open, found.count(": ST"), sum(each.stat().st_size for each in files), case.name
 
 
 def _examples(code: str) -> Iterator[tuple[Path, str]]:
