@@ -4,7 +4,6 @@ from typing import get_args
 
 import pytest
 from hypothesis import given
-import pytest
 from hypothesis import strategies as st
 
 from sovl_tools.dispatch.statistics import RECENT, CallLog
