@@ -251,6 +251,8 @@ def assert_serves(registry: ToolRegistry) -> None:
 @example(change=(("activation_phrases",), [1, "x y"]))
 @example(change=(("activation_phrases",), "hello there"))
 @example(change=((), [1]))
+@example(change=(("execution", "max_concurrency"), 1e300))
+@example(change=(("execution", "retry"), 2.0))
 def test_a_wrong_value_in_a_manifest_is_a_finding_there_and_nowhere_else(
     change: tuple[Place, Any],
 ) -> None:

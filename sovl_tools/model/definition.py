@@ -210,6 +210,9 @@ class ToolDefinition:
             object.__setattr__(self, "parameters", schema_of(given))
             types = {each.name: each.param_type for each in given}
             object.__setattr__(self, "types", {**types, **self.types})
+        if self.execution:  # JSON has one kind of number, so 3.0 is a valid count
+            counts = {key: _whole(value) for key, value in self.execution.items()}
+            object.__setattr__(self, "execution", counts)
         function: Any = self.function
         if isinstance(function, Deferred):
             vars(self)[_DEFERRED] = vars(self).pop("function")
@@ -297,6 +300,10 @@ class ToolDefinition:
         """
         parameters = copied(self.resolve().parameters)
         return {"name": self.name, "description": self.description, "parameters": parameters}
+
+
+def _whole(value: JSON) -> JSON:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def deprecation(manifest: Mapping[str, JSON]) -> str:
