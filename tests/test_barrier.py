@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
+from sovl_tools.dispatch import prepared
+from sovl_tools.dispatch.prepared import PreparedTool
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules import agreement, manifest, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.sources import collect
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, rule
 from sovl_tools.model.folder import Settings
 from sovl_tools.scaffolding.sync import plan_sync
@@ -181,3 +184,20 @@ def test_a_package_of_ours_that_is_not_installed_is_named(
     (tmp_path / "watchdog.py").write_text("raise ModuleNotFoundError(name='watchdog')\n")
     done = run("watch", "--tools", "tools", PYTHONPATH=f"{tmp_path}:{REPOSITORY}")
     assert "Error: the package 'watchdog' is not installed, which sovl-tools needs" in done.err
+
+
+def test_a_tool_that_we_fail_to_prepare_leaves_the_others_callable(
+    tools: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(definition: ToolDefinition, *given: Any, **options: Any) -> Any:
+        if definition.name == "odd":
+            raise LookupError("no one knows")
+        return PreparedTool(definition, *given, **options)
+
+    write("odd")
+    monkeypatch.setattr(prepared, "PreparedTool", broken)
+    tooler = Tooler(ToolRegistry.from_directory("tools"))
+    result = tooler.call_sync("odd", {"text": "hi"})
+    assert result.error is not None
+    assert result.error.message == "tool 'odd' can't be prepared: no one knows"
+    assert tooler.call_sync("fine", {"text": "hi"}).ok

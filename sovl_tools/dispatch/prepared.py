@@ -388,6 +388,9 @@ class Engine:
                 return kind(definition, self.settings, log, make_context=self._make_context)
             except UnavailableError as error:
                 return Failure("unavailable", str(error))
+            except Exception as error:  # the other tools can be called
+                log_exception("tool %s can't be prepared", name)
+                return Failure("unavailable", f"tool {name!r} can't be prepared: {error}")
         return _missing(name, catalog)
 
     def state(self, tool: str) -> State:
