@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import threading
-import time
-import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextlib import suppress
-from dataclasses import replace
-from itertools import chain, repeat
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
+from weakref import WeakMethod
 
+from sovl_tools.dispatch.async_runner import await_thread
 from sovl_tools.formats.foreign import (
     Definition,
     Flaw,
@@ -47,9 +45,8 @@ from sovl_tools.remote.session import McpServer, RemoteError, load_sdk, session_
 from sovl_tools.remote.snapshot import Reviewed, SnapshotError
 from sovl_tools.schema.subschemas import nodes
 
-_STEP = 0.2
-_QUIET = (0.05, 0.05, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-"""How long changes are gathered before the server is asked, one time after another, in seconds."""
+_QUIET, _MOST_QUIET = 0.05, 5.0
+"""How long changes are gathered before the server is asked, at first and at most, in seconds."""
 _LONGEST = 60
 
 Look = Callable[[Origin], CatalogChange]
@@ -82,26 +79,14 @@ class RemoteTools(NamedTuple):
         try:
             locked = self.server.locked
             reviewed = Reviewed.of(locked) if locked is not None else None
-            listed = self._listed()
-        except (RemoteError, SnapshotError) as error:
+            load_sdk()
+            listed = remote_loop().submit(session_of(self.server).list_tools()).result()
+        except (RemoteError, SnapshotError, CancelledError) as error:
             words = f"the tools of an MCP server can't be had: {error}"
             return OriginLoad.of_failure(unavailable(words, unit))
         if not listed:
             return OriginLoad({unit: ()}, (no_tools_found(Unit("the MCP server", unit, "")),))
         return OriginLoad({unit: tuple(self._candidates(listed, reviewed))})
-
-    def _listed(self) -> list[JSON]:
-        load_sdk()
-        work = remote_loop().submit(session_of(self.server).list_tools())
-        try:
-            while True:
-                # in short steps: a look that is abandoned ends between two of them
-                with suppress(FutureTimeoutError):
-                    return work.result(_STEP)
-        except CancelledError:
-            raise RemoteError("the program ends") from None
-        finally:
-            work.cancel()
 
     def _candidates(self, listed: list[JSON], reviewed: Reviewed | None) -> Iterable[Candidate]:
         definitions = read_tools(listed)
@@ -137,8 +122,7 @@ class RemoteTools(NamedTuple):
                 case = CodeCase(f"{_shown(name)}: {message}")
                 (verdict,) = ask((module.invalid_definition,), case)
                 return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
-            function = _Offered(self.server, found).run
-            definition = replace(found.definition(name, function), source=path)
+            definition = replace(found.definition(name, _caller(self.server, found)), source=path)
             candidate = checked(definition, location)
             diagnostics = [_placed(each, path, name) for each in candidate.diagnostics]
             if candidate.status == "rejected":
@@ -182,20 +166,15 @@ def _name_of(raw: JSON) -> str:
     return name if isinstance(name, str) else "tool"
 
 
-class _Offered:
-    """A tool of a server that can be called."""
+def _caller(server: McpServer, tool: ForeignTool) -> Callable[..., Any]:
+    """Return the function that calls a tool of a server."""
+    hints = tool.annotations
+    is_repeatable = bool(hints.get("read_only") or hints.get("idempotent"))
 
-    def __init__(self, server: McpServer, tool: ForeignTool) -> None:
-        self._server = server
-        self._name = tool.name
-        hints = tool.annotations
-        self._is_repeatable = bool(hints.get("read_only") or hints.get("idempotent"))
+    async def run(*, _context: ToolContext, **arguments: Any) -> Any:
+        return await server.call(tool.name, arguments, _context, repeatable=is_repeatable)
 
-    async def run(self, /, _context: ToolContext, **arguments: Any) -> Any:
-        """Call the tool on its server."""
-        return await self._server.call(
-            self._name, arguments, _context, repeatable=self._is_repeatable
-        )
+    return run
 
 
 _NUMBERS: dict[McpServer, int] = {}
@@ -217,28 +196,16 @@ def remote_tools(  # noqa: PLR0913 - independent options
     Raises:
         ValueError: the server, the prefix or the timeout isn't one.
     """
-    if prefix is not None and not isinstance(prefix, str):
-        raise ValueError(f"a prefix is a string, not {_shown(prefix)}")
     if prefix is not None and (reason := name_problem(prefix)) is not None:
         raise ValueError(f"{_shown(prefix)} isn't a prefix: {reason}")
-    values = _texts("headers", headers, (str,))
-    variables = _texts("env", env, (str, type(None)))
-    server = McpServer(address, env=variables, timeout=timeout, header_values=values, locked=locked)
+    server = McpServer(
+        address,
+        env=tuple((env or {}).items()),
+        timeout=timeout,
+        header_values=tuple((headers or {}).items()),
+        locked=locked,
+    )
     return RemoteTools(server, prefix)
-
-
-def _texts(name: str, given: Any, kinds: tuple[type, ...]) -> tuple[tuple[str, Any], ...]:
-    """Return the pairs of a mapping of strings; messages about it contain no values.
-
-    Raises:
-        ValueError: it is something else.
-    """
-    if given is None:
-        return ()
-    pairs: Any = tuple(given.items()) if isinstance(given, Mapping) else ((None, None),)
-    if not all(isinstance(key, str) and isinstance(value, kinds) for key, value in pairs):
-        raise ValueError(f"{name} must be a mapping of strings to strings")
-    return (*pairs,)
 
 
 def _shown(value: object) -> str:
@@ -249,12 +216,13 @@ def enter(look: Look, origin: RemoteTools) -> CatalogChange:
     """Check a server's tools, now and after each change; ``look`` is a method."""
     change = look(origin)
     listeners = session_of(origin.server).on_change
-    refresh = _Refresh(look, origin)
-    if not any(isinstance(each, _Refresh) and each.is_same(refresh) for each in listeners):
+    refresh = _Refresh(WeakMethod(look), origin, listeners)
+    if refresh not in listeners:
         listeners.append(refresh)
     return change
 
 
+@dataclass
 class _Refresh:
     """Looks at a server's tools again after changes, for as long as there is a registry.
 
@@ -262,38 +230,30 @@ class _Refresh:
     it is asked.
     """
 
-    def __init__(self, look: Any, origin: RemoteTools) -> None:
-        self.look = weakref.WeakMethod(look)
-        self.origin = origin
-        self._lock = threading.Lock()
-        self._is_due = False
-        self._is_looking = False
-
-    def is_same(self, other: _Refresh) -> bool:
-        """Return whether another does the same."""
-        return (self.origin, self.look()) == (other.origin, other.look())
+    look: WeakMethod[Any]
+    origin: RemoteTools
+    _listeners: list[Callable[[], object]] = field(compare=False)
+    _is_due: bool = field(default=False, compare=False)
+    _looking: asyncio.Task[None] | None = field(default=None, compare=False)
 
     def __call__(self) -> None:
-        """Begin to look, on a thread: this one carries the answers."""
-        with self._lock:
-            self._is_due = True
-            if self._is_looking:
-                return
-            self._is_looking = True
-        threading.Thread(target=self._run, name="sovl-tools-remote", daemon=True).start()
+        """Begin to look; called on the loop of connections."""
+        self._is_due = True
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
 
-    def _run(self) -> None:
-        for quiet in chain(_QUIET, repeat(_QUIET[-1])):
-            time.sleep(quiet)
-            with self._lock:
-                self._is_looking = self._is_due
-                self._is_due = False
-            if not self._is_looking:
-                return
+    async def _look(self) -> None:
+        quiet = _QUIET
+        await asyncio.sleep(quiet)
+        while self._is_due:
+            self._is_due = False
             look = self.look()
             if look is None:
-                listeners = session_of(self.origin.server).on_change
-                if self in listeners:
-                    listeners.remove(self)
-            else:
-                look(self.origin)
+                self._listeners.remove(self)
+                return
+            # this thread carries the answers
+            await await_thread(partial(look, self.origin))
+            del look
+            quiet = min(2 * quiet, _MOST_QUIET)
+            await asyncio.sleep(quiet)
+        self._looking = None

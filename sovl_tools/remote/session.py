@@ -33,9 +33,7 @@ _TEMPLATES = "resourceTemplates"
 _PATHS = {_TEMPLATES: "resources/templates"}
 """The names in methods, where they aren't those of the lists."""
 _UNKNOWN_METHOD = -32601
-_MOST_LISTS = 4
 _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _URL = re.compile(r"(https?://)(?:[^\s/@]*@)?([^\s/?#]+)[^\s;,]*")
 _LONGEST = 60
 _LONGEST_REASON = 500
@@ -87,28 +85,21 @@ class McpServer:
     locked: str | None = None
 
     def __post_init__(self) -> None:
-        address: object = self.address
-        if not isinstance(address, str):
-            found = cut_characters(repr(address), _LONGEST)
-            # no TypeError: for a caller it is one more address that isn't one
-            raise ValueError(f"a server is a command or a URL, not {found}")  # noqa: TRY004
-        for name in ("timeout", "call_timeout"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not value > 0:
-                raise ValueError(f"{name} must be more than 0 s, not {value!r:.60}")
-        if self.is_url:
-            try:
-                host = urlsplit(self.address).hostname
-            except ValueError:
-                host = None
-            if host is None:
-                raise ValueError("the URL of a server must name a host")
-            if self.env:
-                raise ValueError("variables are for a server that is started; a URL takes headers")
+        if not self.timeout > 0:
+            raise ValueError(f"timeout must be more than 0 s, not {self.timeout!r}")
+        if not self.is_url:
+            if self.headers or self.header_values:
+                raise ValueError("headers are for a server at a URL; a command takes variables")
+            _check_command(self.address)
             return
-        if self.headers or self.header_values:
-            raise ValueError("headers are for a server at a URL; a command takes variables")
-        _check_command(self.address)
+        try:
+            host = urlsplit(self.address).hostname
+        except ValueError:
+            host = None
+        if host is None:
+            raise ValueError("the URL of a server must name a host")
+        if self.env:
+            raise ValueError("variables are for a server that is started; a URL takes headers")
 
     @property
     def is_url(self) -> bool:
@@ -141,10 +132,10 @@ class McpServer:
         Raises:
             RemoteError: a variable isn't set.
         """
-        values = {f"${{{name}}}": _variable(name) for name in self.placeholders}
         words = [self.address] if self.is_url else shlex.split(self.address)
-        for name, value in values.items():
-            words = [each.replace(name, value) for each in words]
+        for name in self.placeholders:
+            value = _variable(name)
+            words = [each.replace(f"${{{name}}}", value) for each in words]
         return words[0] if self.is_url else shlex.join(words)
 
     async def call(
@@ -202,7 +193,7 @@ def _check_command(address: str) -> None:
         raise ValueError("name the command that starts the server, or its URL")
     if found := re.match(r"\w+=", words[0]):
         raise ValueError(f"{found[0]!r} begins no command: variables for the server go into 'env'")
-    if _SCHEME.match(words[0]):
+    if "://" in words[0]:
         raise ValueError(f"{words[0]!r:.100} is neither a command nor an http or https URL")
 
 
@@ -222,9 +213,9 @@ class McpSession:
         self._keeper: asyncio.Task[None] | None = None
         self._given_up: set[asyncio.Task[None]] = set()
         self._end = asyncio.Event()
-        self._was_connected = False
-        self._listed: list[JSON] | None = None
+        self._connections = 0
         self._changes = 0
+        self._listed: tuple[int, list[JSON]] | None = None
 
     async def call(
         self,
@@ -259,8 +250,15 @@ class McpSession:
             )
             return found
 
-        limit = self.server.call_timeout
-        answer = await self._request(send, limit, is_repeatable=is_repeatable)
+        before = self._connections
+        try:
+            answer = await self._request(
+                send, self.server.call_timeout, is_repeatable=is_repeatable
+            )
+        finally:
+            # not for a list: a server that dies of lists must not be asked again
+            if before and self._connections != before:
+                self._changed()
         if answer.get("resultType", "complete") != "complete":
             raise RemoteError(f"{self.server} asks for input, which its tools can't be given here")
         return answer
@@ -283,26 +281,24 @@ class McpSession:
             reviewed = Reviewed.of(path)
         except SnapshotError as error:
             raise RemoteError(str(error)) from error
-        await self._connected(is_call=False)
-        listed = self._listed
-        if listed is None:
-            changes = self._changes
-            listed = await self.list_tools()
-            if self._changes == changes:  # else the list can be older than the change
-                self._listed = listed
+        await self._connected()
+        if self._listed is None or self._listed[0] != self._changes:
+            changes = self._changes  # a list can be older than a change meanwhile
+            self._listed = changes, await self.list_tools()
+        listed = self._listed[1]
         named = [each for each in listed if isinstance(each, dict) and each.get("name") == tool]
         objection = reviewed.objection(named[0]) if named else "its server doesn't list it anymore"
         if objection is not None:
             raise RemoteError(f"the tool {tool!r:.80} isn't as reviewed: {objection}")
 
     async def offer(self) -> Offer:
-        """Return everything that the server lists; its tools once two lists agree.
+        """Return everything that the server lists.
 
         Raises:
             RemoteError: a list is missing, endless or different each time.
         """
         load_sdk()
-        client = await self._connected(is_call=False)
+        client = await self._connected()
         capabilities = client.server_capabilities
         found: dict[str, list[JSON]] = {
             kind: await self._list(kind) if getattr(capabilities, kind, None) is not None else []
@@ -310,14 +306,9 @@ class McpSession:
             if kind != _TEMPLATES
         }
         found[_TEMPLATES] = await self._templates() if capabilities.resources is not None else []
-        for _ in range(_MOST_LISTS if found["tools"] else 0):
-            again = await self._list("tools")
-            if sorted(map(canonical, again)) == sorted(map(canonical, found["tools"])):
-                break
-            found["tools"] = again
-        else:
-            if found["tools"]:
-                raise RemoteError(f"{self.server} lists different tools each time")
+        again = await self._list("tools") if found["tools"] else []
+        if sorted(map(canonical, again)) != sorted(map(canonical, found["tools"])):
+            raise RemoteError(f"{self.server} lists different tools each time")
         info = client.server_info
         return Offer(
             {"name": info.name, "version": info.version} if info is not None else {},
@@ -339,12 +330,11 @@ class McpSession:
         load_sdk()
         limit = _PATIENCE * self.server.timeout
         found: list[JSON] = []
-        cursors: set[str] = set()
-        cursor: str | None = None
+        cursors: list[JSON] = [None]
         try:
             async with asyncio.timeout(limit):
                 while True:
-                    page = await self._page(kind, cursor)
+                    page = await self._page(kind, cursors[-1])
                     items, cursor = page.get(kind), page.get("nextCursor")
                     if not isinstance(items, list):
                         raise RemoteError(f"{self.server} sends no list of {kind}")
@@ -353,9 +343,9 @@ class McpSession:
                         raise RemoteError(f"{self.server} has more than {MAX_TOOLS:,} {kind}")
                     if cursor is None:
                         return found
-                    if not isinstance(cursor, str) or cursor in cursors:
+                    if cursor in cursors:
                         raise RemoteError(f"{self.server} sends pages of {kind} that do not end")
-                    cursors.add(cursor)
+                    cursors.append(cursor)
         except TimeoutError:
             raise RemoteError(f"{self.server} did not send all its {kind} in {limit:g} s") from None
 
@@ -372,7 +362,7 @@ class McpSession:
             )
             return found
 
-        return await self._request(send, self.server.timeout, is_repeatable=True, is_call=False)
+        return await self._request(send, self.server.timeout, is_repeatable=True)
 
     async def _request(
         self,
@@ -380,7 +370,6 @@ class McpSession:
         limit: float,
         *,
         is_repeatable: bool,
-        is_call: bool = True,
     ) -> dict[str, Any]:
         """Send a request; again, once each, if the connection was lost or headers have changed."""
         from mcp import MCPError  # noqa: PLC0415 - heavy, and an extra
@@ -388,7 +377,7 @@ class McpSession:
 
         may_list = may_reconnect = True
         while True:
-            client = await self._connected(is_call=is_call)
+            client = await self._connected()
             try:
                 # the SDK's own limit begins when the server has taken the request
                 async with asyncio.timeout(limit):
@@ -423,46 +412,36 @@ class McpSession:
                 more = "" if is_repeatable else ", which can have been carried out"
                 raise RemoteError(f"{words}{more}") from error
 
-    async def _connected(self, *, is_call: bool) -> Any:
+    async def _connected(self) -> Any:
         """Return a client that is connected, after connecting if need be."""
         async with self._lock:
-            client = self._client
-            if client is not None and not _is_closed(client):
-                return client
-            await self._stop()
-            self._forget_list()
-            await self._connect()
-            # the next list sees them: a server that dies of that must not be asked again
-            if self._was_connected and is_call:
-                self._changed()
-            self._was_connected = True
+            if self._client is None or _is_closed(self._client):
+                await self._stop()
+                self._changes += 1
+                await self._connect()
+                self._connections += 1
             return self._client
 
     async def _connect(self) -> None:
         self._end = asyncio.Event()
         ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         # the SDK's scopes must be left by the task that has entered them
-        self._keeper = asyncio.create_task(self._keep(ready, self._end))
+        keeper = asyncio.create_task(self._keep(ready, self._end))
         try:
             async with asyncio.timeout(self.server.timeout):
                 self._client = await asyncio.shield(ready)
-        except TimeoutError:
-            # not awaited: a server that does not answer can take as long to end
-            self._given_up.add(self._keeper)
-            self._keeper.add_done_callback(self._given_up.discard)
-            self._keeper.cancel()
-            self._keeper = None
-            words = f"{self.server} did not answer in {self.server.timeout:g} s"
-            raise RemoteError(words) from None
-        except asyncio.CancelledError:
-            self._keeper.cancel()
-            await self._stop()
-            raise
-        except RemoteError:
-            raise
+            self._keeper = keeper
         except BaseException as error:
-            words = f"{self.server} can't be reached: {self._reason(error)}"
-            raise RemoteError(words) from error
+            # not awaited: a server that does not answer can take as long to end
+            self._given_up.add(keeper)
+            keeper.add_done_callback(self._given_up.discard)
+            keeper.cancel()
+            if isinstance(error, RemoteError | asyncio.CancelledError):
+                raise
+            words = f"can't be reached: {self._reason(error)}"
+            if isinstance(error, TimeoutError):
+                words = f"did not answer in {self.server.timeout:g} s"
+            raise RemoteError(f"{self.server} {words}") from error
 
     def _reason(self, error: BaseException) -> str:
         """Return why something failed, in one line, without the address."""
@@ -472,12 +451,8 @@ class McpSession:
         address, name = self.server.address, str(self.server)
         for each in [address] if self.server.is_url else [address, shlex.split(address)[0]]:
             text = text.replace(each, name)
-        # a redirect repeats the path, which can be secret; links to documentation stay
-        is_redirect = text.startswith("Redirect to")
-        text = _URL.sub(
-            lambda url: url[1] + url[2] if is_redirect or url[2] == name else url[0], text
-        )
-        return cut_characters(text, _LONGEST_REASON)
+        # a path can be secret
+        return cut_characters(_URL.sub(r"\1\2", text), _LONGEST_REASON)
 
     async def _keep(self, ready: asyncio.Future[Any], end: asyncio.Event) -> None:
         """Hold a connection until it shall end, or ends by itself."""
@@ -489,11 +464,9 @@ class McpSession:
                     await end.wait()
                 finally:
                     listening.cancel()
-        except BaseException as error:  # noqa: BLE001 - the waiting caller gets it
+        except Exception as error:  # noqa: BLE001 - the waiting caller gets it
             if not ready.done():
-                ended = RemoteError("the connection ended before it began")
-                ready.set_exception(error if isinstance(error, Exception) else ended)
-                ready.exception()
+                ready.set_exception(error)
 
     async def _listen(self, client: Any) -> None:
         """Hear of changes since 2026-07-28, where a client must ask for them."""
@@ -527,12 +500,8 @@ class McpSession:
         kind: dict[str, Any] = {"headers": headers} if server.is_url else {"env": env}
         return open_client(server.filled_address(), self._changed, **kind)
 
-    def _forget_list(self) -> None:
-        self._listed = None
-        self._changes += 1
-
     def _changed(self) -> None:
-        self._forget_list()
+        self._changes += 1
         for each in [*self.on_change]:
             try:
                 each()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
+from sovl_tools.remote.loop import run_remotely
 from sovl_tools.remote.origin import RemoteTools, read_tools
 from sovl_tools.remote.session import McpServer, session_of
 from tests.conftest import code_of, manifest_of
@@ -114,15 +116,13 @@ def test_a_change_that_the_server_tells_is_a_reload(
 def test_a_broken_tool_is_a_diagnostic_and_takes_no_other_down(
     raw: Raw, registry: ToolRegistry, caplog: pytest.LogCaptureFixture
 ) -> None:
-    half = "half a pair: \ud83d"
     raw.says([tool("fine"), {"name": "odd", "inputSchema": 3}, 7, tool("worse", inputSchema={
-        "type": "object", "properties": {"a": {"type": "strng"}}}),
-        tool("cut", description=half)])  # fmt: skip
+        "type": "object", "properties": {"a": {"type": "strng"}}})])  # fmt: skip
     registry.load_mcp(raw.command, timeout=PATIENCE)
     assert [*registry.catalog.tools] == ["fine"]
     assert Tooler(registry).call_sync("fine", {}).value == "called"
     found = {(each.tool, each.code) for each in registry.report.diagnostics}
-    assert found == {(name, "ST704") for name in ("odd", "tool", "worse", "cut")}
+    assert found == {(name, "ST704") for name in ("odd", "tool", "worse")}
     said = {each.tool: str(each) for each in registry.report.diagnostics}
     name = Path(sys.executable).name
     assert said["odd"] == f"{name}: ST704 'odd': a schema must be an object, not 'integer'"
@@ -130,7 +130,7 @@ def test_a_broken_tool_is_a_diagnostic_and_takes_no_other_down(
         f"{name}: ST704 'worse': 'parameters.properties.a.type': 'strng' is not a JSON Schema type"
     )
     logged = [each.getMessage() for each in caplog.records if "rejected" in each.getMessage()]
-    assert len(logged) == 4
+    assert len(logged) == 3
     assert all(f": {name}: ST704 " in each for each in logged)
     error = Tooler(registry).call_sync("odd", {}).error
     assert error is not None
@@ -202,9 +202,6 @@ def test_hostile_names_and_empty_lists(raw: Raw, registry: ToolRegistry) -> None
     assert len(registry) == 0
 
 
-WRONG: tuple[Any, ...] = (None, -1, ["a"], b"a", object, {1: 2})
-
-
 @pytest.mark.parametrize(
     ("address", "options"),
     [
@@ -217,15 +214,6 @@ WRONG: tuple[Any, ...] = (None, -1, ["a"], b"a", object, {1: 2})
         ("x", {"timeout": float("nan")}),
         ("x", {"prefix": "a-b"}),
         ("ftp://localhost/mcp", {}),
-        ("ws://localhost/mcp --option", {}),
-        *((each, {}) for each in WRONG),
-        *(("x", {"prefix": each}) for each in WRONG if each is not None),
-        *(("x", {"timeout": each}) for each in (*WRONG, "5")),
-        *(("x", {"env": each}) for each in (*WRONG[1:], {"A": 5}, {5: "A"}, "A=B")),
-        *(
-            ("http://localhost/mcp", {"headers": each})
-            for each in (*WRONG[1:], {"A": 5}, {"A": None}, {5: "A"}, {None: None}, "A: B")
-        ),
     ],
 )
 def test_misuse_raises(address: Any, options: dict[str, Any], registry: ToolRegistry) -> None:
@@ -262,34 +250,12 @@ def test_a_registry_that_nobody_needs_is_not_kept(raw: Raw) -> None:
     del registry
     gc.collect()
     assert gone() is None
-    session._changed()
-    eventually(lambda: not session.on_change)
 
-
-def test_tools_that_are_gone_are_not_kept(raw: Raw, registry: ToolRegistry) -> None:
-    raw.says([tool("fine"), tool("old")])
-    registry.load_mcp(raw.command, timeout=PATIENCE)
-    fine, old = registry["fine"], weakref.ref(registry["old"])
-    raw.says([tool("fine"), tool("new")])
-    registry.reload()
-    gc.collect()
-    assert registry["fine"] is fine
-    assert old() is None
-
-
-def test_a_flood_of_changes_is_looked_at_by_one_thread(raw: Raw, registry: ToolRegistry) -> None:
-    raw.says([tool("fine")])
-    registry.load_mcp(raw.command, timeout=PATIENCE)
-    session = session_of(McpServer(raw.command, timeout=PATIENCE))
-    changes = Changes(registry)
-    raw.says([tool("fine"), tool("new")])
-    before = {*threading.enumerate()}
-    for _ in range(2000):
+    async def change() -> None:
         session._changed()
-        looking = {*threading.enumerate()} - before
-        assert len(looking) <= 2  # one that ends, and the next
-    changes.wait()
-    assert "new" in registry
+
+    asyncio.run(run_remotely(change()))
+    eventually(lambda: not session.on_change)
 
 
 @settings(moderate, max_examples=examples(2000))

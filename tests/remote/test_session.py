@@ -123,9 +123,6 @@ def test_a_header_that_can_not_be_sent_is_not_shown(value: str) -> None:
     assert "hush" not in str(caught.value)
 
 
-LONG_LINE = 'import sys, time; sys.stdout.write("x" * 2**27); time.sleep(600)'
-
-
 @check_each(
     ("command", "words"),
     [
@@ -133,7 +130,6 @@ LONG_LINE = 'import sys, time; sys.stdout.write("x" * 2**27); time.sleep(600)'
         (f"{sys.executable} -c pass", "can't be reached"),
         (f"{sys.executable} -c 'print(1); print([])'", "can't be reached"),
         (f"{sys.executable} -c 'import time; time.sleep(600)'", "did not answer in 0.5 s"),
-        (f"{sys.executable} -c '{LONG_LINE}'", "can't be reached"),
         ("http://127.0.0.1:9/mcp", "can't be reached"),
     ],
 )
