@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 def body(turn: Turn) -> dict[str, JSON]:
     """Return the answer to a request that doesn't stream."""
-    content = [block.whole for block in blocks(turn)]
+    content = [block.whole for block in _blocks(turn)]
     return {**_message(turn), "content": content, **_ending(turn), "usage": _usage(turn)}
 
 
@@ -49,7 +49,7 @@ def events(turn: Turn) -> Iterator[Event]:
     usage = {**_usage(turn), "output_tokens": 1}
     yield _event("message_start", message={**_message(turn), "usage": usage})
     yield _event("ping")
-    for index, block in enumerate(blocks(turn)):
+    for index, block in enumerate(_blocks(turn)):
         yield _event("content_block_start", index=index, content_block=block.begun)
         for delta in block.deltas:
             yield _event("content_block_delta", index=index, delta=delta)
@@ -84,7 +84,7 @@ _KINDS = {
 }
 
 
-def blocks(turn: Turn) -> list[Block]:
+def _blocks(turn: Turn) -> list[Block]:
     """Return the blocks of an answer: first thoughts, then text, then calls."""
     found: list[Block] = []
     whole: dict[str, JSON]
@@ -149,10 +149,6 @@ def _event(name: str, **data: JSON) -> Event:
     return Event(name, {"type": name, **data})
 
 
-MAX_CACHED = 4
-MIN_BUDGET = 1_024
-
-
 def objections(request: Request, memory: Memory) -> Iterator[Objection]:
     """Yield the problems of a request; the rules need a body of the right shape."""
     wrong: list[Objection] = []
@@ -165,55 +161,25 @@ def objections(request: Request, memory: Memory) -> Iterator[Objection]:
     wrong += [] if wrong else check_for_anthropic(MESSAGES, request.body)
     yield from wrong
     if not wrong:
-        yield from _check_limits(request.body)
         yield from check_tools(request.body)
         yield from _check_history(request.body, memory)
-
-
-def _check_limits(body: dict[str, JSON]) -> Iterator[Objection]:
-    most = body["max_tokens"]
-    if most < 0 or (not most and body.get("stream")):
-        yield Objection("max_tokens: Input should be greater than or equal to 1")
-    budget = body.get("thinking", {}).get("budget_tokens")
-    if budget is not None and budget < MIN_BUDGET:
-        yield Objection(
-            f"thinking.enabled.budget_tokens: Input should be greater than or equal to {MIN_BUDGET}"
-        )
-    if budget is not None and budget >= most:
-        yield Objection("`max_tokens` must be greater than `thinking.budget_tokens`.")
-    contents = [body.get("tools"), body.get("system"), [body]]
-    contents += [message["content"] for message in body["messages"]]
-    every = (part for each in contents if isinstance(each, list) for part in each)
-    count = sum(1 for each in every if each.get("cache_control"))
-    if count > MAX_CACHED:
-        yield Objection(
-            f"A maximum of {MAX_CACHED} blocks with cache_control may be provided. Found {count}."
-        )
 
 
 def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
     if not body["messages"]:
         yield Objection("messages: at least one message is required")
         return
-    # equal roles in a row are one turn, so they are valid
-    roles = [message["role"] for message in body["messages"]]
-    if roles[0] == "assistant":
+    if body["messages"][0]["role"] == "assistant":
         yield Objection('messages: first message must use the "user" role')
-    for index, role in enumerate(roles):
-        if role == "system" and (not index or roles[index - 1] != "user"):
-            yield Objection(
-                f'messages.{index}: Unexpected role "system". The Messages API accepts a top-level'
-                " `system` parameter, and a message of this role only after a user's."
-            )
-    yield from check_blocks(body)
-    turns = turns_of(body["messages"])
-    yield from check_results(turns)
-    yield from check_thinking(turns, body, memory)
+    yield from _check_blocks(body)
+    turns = _turns_of(body["messages"])
+    yield from _check_results(turns)
+    yield from _check_thinking(turns, body, memory)
 
 
 def remember(turn: Turn, memory: Memory) -> None:
     """Keep the thinking of an answer, which its tool uses must be sent back with."""
-    made = [block.whole for block in blocks(turn)]
+    made = [block.whole for block in _blocks(turn)]
     thinking = [block for block in made if block["type"] == "thinking"]
     for block in thinking:
         memory.thoughts[block["signature"]] = block["thinking"]
@@ -231,14 +197,14 @@ _ROLES = {
 }
 
 
-def check_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
+def _check_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
     """Yield the problems of the blocks of all messages and of the system's."""
     messages = body["messages"]
     if isinstance(body.get("system"), list):
         yield from _check_texts(body["system"], "system")
     for index, message in enumerate(messages):
         is_last = index == len(messages) - 1
-        content = content_of(message)
+        content = _content_of(message)
         if not message["content"]:
             if not (is_last and message["role"] == "assistant"):
                 yield Objection(
@@ -249,10 +215,6 @@ def check_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
         yield from _check_texts(content, "messages")
         for number, block in enumerate(content):
             yield from _check_block(block, message["role"], f"messages.{index}.content.{number}")
-    final = content_of(messages[-1]) if messages[-1]["role"] == "assistant" else []
-    text = final[-1].get("text", "") if final and final[-1]["type"] == "text" else ""
-    if text != text.rstrip():
-        yield Objection("messages: final assistant content cannot end with trailing whitespace")
 
 
 def _check_texts(content: list[dict[str, Any]], place: str) -> Iterator[Objection]:
@@ -278,13 +240,11 @@ def _check_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objec
         yield Objection(
             f"{place}.tool_result: all content must be type `text` if `is_error` is true"
         )
-    if not all(each["text"] for each in content if each["type"] == "text"):
-        yield Objection("messages: text content blocks must be non-empty")
+    yield from _check_texts(content, "messages")
 
 
-def check_results(turns: list[Part]) -> Iterator[Objection]:
-    """Yield tool uses without a result, results without a tool use, and duplicates."""
-    seen: set[str] = set()
+def _check_results(turns: list[Part]) -> Iterator[Objection]:
+    """Yield tool uses without a result, and results without a tool use."""
     nobody = Part(0, "", [])
     for before, turn in pairwise([nobody, *turns, nobody]):
         uses = [block["id"] for block in before.of_type("tool_use")]
@@ -294,7 +254,7 @@ def check_results(turns: list[Part]) -> Iterator[Objection]:
             if block["type"] == "tool_result"
         }
         for number, identity in unpaired(uses, results)[1].items():
-            words = (_TWICE if identity in uses else _STRAY).format(identity)
+            words = _STRAY.format(identity)
             yield Objection(f"messages.{turn.start}.content.{number}: {words}")
         # results must be first in the turn behind the tool uses, before any text
         first = takewhile(lambda block: block["type"] == "tool_result", turn.blocks)
@@ -302,10 +262,6 @@ def check_results(turns: list[Part]) -> Iterator[Objection]:
         if missing:
             words = _UNANSWERED.format(", ".join(missing))
             yield Objection(f"messages.{before.start}: {words}")
-        for identity in (block["id"] for block in turn.of_type("tool_use")):
-            if identity in seen:
-                yield Objection(f"messages.{turn.start}: `tool_use` ids must be unique")
-            seen.add(identity)
 
 
 _UNANSWERED = (
@@ -316,7 +272,6 @@ _STRAY = (
     "unexpected `tool_use_id` found in `tool_result` blocks: {}. Each `tool_result` block must have"
     " a corresponding `tool_use` block in the previous message."
 )
-_TWICE = "each tool_use must have a single result. Found multiple `tool_result` blocks with id: {}"
 
 
 Blocks = list[dict[str, Any]]
@@ -335,30 +290,32 @@ class Part(NamedTuple):
     role: str
     blocks: Blocks
 
-    def of_type(self, *kinds: str) -> Blocks:
-        """Return the blocks of one of the types."""
-        return [block for block in self.blocks if block["type"] in kinds]
+    def of_type(self, kind: str) -> Blocks:
+        """Return the blocks of a type."""
+        return [block for block in self.blocks if block["type"] == kind]
 
 
-def turns_of(messages: list[dict[str, Any]]) -> list[Part]:
+def _turns_of(messages: list[dict[str, Any]]) -> list[Part]:
     """Return the turns; the system's belong to the user's before them."""
     turns: list[Part] = []
     for index, message in enumerate(messages):
         role = "user" if message["role"] == "system" else message["role"]
         if turns and turns[-1].role == role:
-            turns[-1].blocks.extend(content_of(message))
+            turns[-1].blocks.extend(_content_of(message))
         else:
-            turns.append(Part(index, role, content_of(message)))
+            turns.append(Part(index, role, _content_of(message)))
     return turns
 
 
-def content_of(message: dict[str, Any]) -> Blocks:
+def _content_of(message: dict[str, Any]) -> Blocks:
     """Return the blocks of a message; a string is one block."""
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def check_thinking(turns: list[Part], body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
+def _check_thinking(
+    turns: list[Part], body: dict[str, JSON], memory: Memory
+) -> Iterator[Objection]:
     """Yield thinking that was changed, and a last tool use whose thinking is not there.
 
     Thinking of earlier turns can be omitted, and all of it where the request disables it.
@@ -377,17 +334,9 @@ def check_thinking(turns: list[Part], body: dict[str, JSON], memory: Memory) -> 
     wanted = [memory.thinking.get(block["id"], []) for block in turn.of_type("tool_use")]
     # all tool uses of one answer have the same thinking before them
     needed = next((blocks for blocks in wanted if blocks), [])
-    given = turn.of_type("thinking", "redacted_thinking")
-    if needed and not given:
-        yield Objection(
-            f"messages.{turn.start}.content.0.type: Expected `thinking` or `redacted_thinking`, but"
-            f" found `{turn.blocks[0]['type']}`. When `thinking` is enabled, a final `assistant`"
-            " message must start with a thinking block (preceeding the lastmost set of `tool_use`"
-            " and `tool_result` blocks)."
-        )
-    elif needed and turn.blocks[: len(needed)] != needed:
+    if needed and turn.blocks[: len(needed)] != needed:
         yield Objection(
             f"messages.{turn.start}.content.0: `thinking` or `redacted_thinking` blocks in the"
-            " latest assistant message cannot be modified. These blocks must remain as they were in"
-            " the original response."
+            " latest assistant message must be there, and must remain as they were in the original"
+            " response."
         )

@@ -17,7 +17,6 @@ from sovl_tools.testing.shapes import (
     COUNT,
     FLAG,
     LIST,
-    NUMBER,
     OBJECT,
     TEXT,
     Either,
@@ -35,36 +34,28 @@ _CACHE = {
     "cache_control": maybe(Fields({"type": OneOf(("ephemeral",))}, {"ttl": OneOf(("5m", "1h"))}))
 }
 
-_TEXT = Fields({"type": TEXT, "text": TEXT}, {**_CACHE, "citations": maybe(LIST)})
-_SHOWN: dict[str, Shape] = {
-    "text": _TEXT,
-    "image": Fields({"type": TEXT, "source": OBJECT}, {**_CACHE, "transformations": maybe(OBJECT)}),
-    "document": Fields(
-        {"type": TEXT, "source": OBJECT},
-        {**_CACHE, "citations": maybe(OBJECT), "context": maybe(TEXT), "title": maybe(TEXT)},
-    ),
-    **some("search_result"),
-}
+_TEXT = Fields({"text": TEXT}, {**_CACHE, "citations": maybe(LIST)})
+_SHOWN: dict[str, Shape] = {"text": _TEXT, **some("image", "document", "search_result")}
 _RESULT = Tagged("type", {**_SHOWN, **some("tool_reference", "browser_state")})
 _BLOCKS = Tagged(
     "type",
     {
         **_SHOWN,
         "tool_use": Fields(
-            {"type": TEXT, "id": TEXT, "name": TEXT, "input": OBJECT},
-            {**_CACHE, "caller": OBJECT, "toolset_name": maybe(TEXT)},
+            {"id": TEXT, "name": TEXT, "input": OBJECT},
+            {**_CACHE, **some("caller", "toolset_name")},
         ),
         "tool_result": Fields(
-            {"type": TEXT, "tool_use_id": TEXT},
+            {"tool_use_id": TEXT},
             {
                 **_CACHE,
                 "content": Either((TEXT, Many(_RESULT))),
                 "is_error": FLAG,
-                "toolset_name": maybe(TEXT),
+                **some("toolset_name"),
             },
         ),
-        "thinking": Fields({"type": TEXT, "thinking": TEXT, "signature": TEXT}, {}),
-        "redacted_thinking": Fields({"type": TEXT, "data": TEXT}, {}),
+        "thinking": Fields({"thinking": TEXT, "signature": TEXT}),
+        "redacted_thinking": Fields({"data": TEXT}),
         **some(
             "bash_code_execution_tool_result", "code_execution_tool_result", "container_upload",
             "server_tool_use", "text_editor_code_execution_tool_result", "tool_search_tool_result",
@@ -73,10 +64,10 @@ _BLOCKS = Tagged(
     },
 )  # fmt: skip
 _MESSAGE = Fields(
-    {"role": OneOf(("user", "assistant", "system")), "content": Either((TEXT, Many(_BLOCKS)))}, {}
+    {"role": OneOf(("user", "assistant", "system")), "content": Either((TEXT, Many(_BLOCKS)))}
 )
 
-CUSTOM_TOOL = Fields(
+_CUSTOM_TOOL = Fields(
     {"name": TEXT, "input_schema": OBJECT},
     {
         **_CACHE,
@@ -85,28 +76,19 @@ CUSTOM_TOOL = Fields(
         "strict": FLAG,
         "input_examples": Many(OBJECT),
         "defer_loading": FLAG,
-        "allowed_callers": LIST,
-        "eager_input_streaming": maybe(FLAG),
+        **some("allowed_callers", "eager_input_streaming"),
     },
 )
 """A tool that the client runs; others have a dated type and are not checked."""
 
+_FREE = Fields({}, some("disable_parallel_tool_use"))
 _CHOICE = Tagged(
     "type",
     {
-        **dict.fromkeys(
-            ("auto", "any"), Fields({"type": TEXT}, {"disable_parallel_tool_use": FLAG})
-        ),
-        "none": Fields({"type": TEXT}, {}),
-        "tool": Fields({"type": TEXT, "name": TEXT}, {"disable_parallel_tool_use": FLAG}),
-    },
-)
-_THINKING = Tagged(
-    "type",
-    {
-        "enabled": Fields({"type": TEXT, "budget_tokens": COUNT}, {"display": maybe(TEXT)}),
-        "adaptive": Fields({"type": TEXT}, {"display": maybe(TEXT)}),
-        "disabled": Fields({"type": TEXT}, {}),
+        "auto": _FREE,
+        "any": _FREE,
+        "none": Fields({}),
+        "tool": Fields({"name": TEXT}, some("disable_parallel_tool_use")),
     },
 )
 
@@ -114,25 +96,21 @@ MESSAGES = Fields(
     {"model": TEXT, "messages": Many(_MESSAGE), "max_tokens": COUNT},
     {
         **_CACHE,
-        "metadata": Fields({}, {"user_id": maybe(TEXT)}),
-        "stop_sequences": Many(TEXT),
         "stream": FLAG,
         "system": Either((TEXT, Many(Tagged("type", {"text": _TEXT})))),
-        "temperature": NUMBER,
-        "thinking": _THINKING,
+        "thinking": OBJECT,
         "tool_choice": _CHOICE,
         "tools": Many(OBJECT),
-        "top_k": COUNT,
-        "top_p": NUMBER,
         **some(
             "container", "context_management", "diagnostics", "inference_geo", "mcp_servers",
-            "output_config", "service_tier", "speed", "user_profile_id",
+            "metadata", "output_config", "service_tier", "speed", "stop_sequences", "temperature",
+            "top_k", "top_p", "user_profile_id",
         ),
     },
 )  # fmt: skip
 """A request to Messages, but for the inside of its tools."""
 
-NAME = "^[a-zA-Z0-9_-]{1,128}$"
+_NAME = "^[a-zA-Z0-9_-]{1,128}$"
 
 
 def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
@@ -157,19 +135,16 @@ def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
         yield Objection("tool_choice: tool_choice may only be specified while providing tools.")
     elif choice["type"] == "tool" and choice["name"] not in names:
         yield Objection(f"tool_choice: Tool '{choice['name']}' not found in provided tools")
-    is_forced = choice["type"] in ("any", "tool")
-    if is_forced and body.get("thinking", {}).get("type") in ("enabled", "adaptive"):
-        yield Objection("Thinking may not be enabled when tool_choice forces tool use.")
 
 
 def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
     # fields of the wrong type are reported separately, as the next checks rely on their types
-    wrong = list(check_for_anthropic(CUSTOM_TOOL, tool))
+    wrong = list(check_for_anthropic(_CUSTOM_TOOL, tool))
     yield from (Objection(f"{place}.{each.message}") for each in wrong)
     if wrong:
         return
-    if not re.fullmatch(NAME, tool["name"]):
-        yield Objection(f"{place}.name: String should match pattern '{NAME}'")
+    if not re.fullmatch(_NAME, tool["name"]):
+        yield Objection(f"{place}.name: String should match pattern '{_NAME}'")
     if tool.get("defer_loading") and tool.get("cache_control"):
         yield Objection(
             f"Tool '{tool['name']}' cannot have both defer_loading=true and cache_control set."

@@ -140,7 +140,7 @@ def _usage(usage: Usage) -> dict[str, JSON]:
     }
 
 
-MAX_ID = 40
+_MAX_ID = 40
 _NO_SUCH_CHOICE = (
     "Invalid value for 'tool_choice': no function named '{}' was specified in the 'tools'"
     " parameter."
@@ -193,7 +193,7 @@ def _check_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]
         yield empty(f"messages[{index}].tool_calls")
     for number, call in enumerate(calls or ()):
         place = f"messages[{index}].tool_calls[{number}]"
-        yield from too_long(call["id"], f"{place}.id", MAX_ID)
+        yield from too_long(call["id"], f"{place}.id", _MAX_ID)
         if call["type"] == "function":
             yield from misnamed(call["function"]["name"], f"{place}.function.name")
     members = (calls, message.get("content"), message.get("refusal"), message.get("audio"))
@@ -215,19 +215,13 @@ def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
             for index, each in enumerate(messages[start:end], start)
             if each["role"] == "tool"
         }
-        for identity in sorted({each for each in calls if calls.count(each) > 1}):
-            yield Objection(_TWICE.format(identity), f"messages.[{start}].tool_calls")
         waiting, strays = unpaired(calls, answers)
         for index, identity in strays.items():
-            if identity in calls:
-                yield Objection(_TWICE.format(identity), f"messages.[{index}].tool_call_id")
-            else:
-                yield Objection(_STRAY.format(identity), f"messages.[{index}].role")
+            yield Objection(_STRAY.format(identity), f"messages.[{index}].role")
         if waiting:
             yield Objection(_UNANSWERED.format(", ".join(waiting)), f"messages.[{end}].role")
 
 
-_TWICE = "Duplicate value for 'tool_call_id' of '{}'"
 _STRAY = (
     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with"
     " 'tool_calls'. There's no call '{}' before it."

@@ -7,6 +7,7 @@ After the reference of ``POST /v1/responses``, its streaming events and the type
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from sovl_tools.model.document import JSON
@@ -32,7 +33,7 @@ ENCRYPTED = "reasoning.encrypted_content"
 
 def body(turn: Turn) -> dict[str, JSON]:
     """Return the answer to a request that doesn't stream."""
-    return _response(turn, _status(turn), items(turn))
+    return _response(turn, _status(turn), _items(turn))
 
 
 def events(turn: Turn) -> Iterator[Event]:
@@ -45,7 +46,7 @@ def _events(turn: Turn) -> Iterator[dict[str, Any]]:
     begun = _response(turn, "in_progress", [])
     yield {"type": "response.created", "response": begun}
     yield {"type": "response.in_progress", "response": begun}
-    for index, item in enumerate(items(turn)):
+    for index, item in enumerate(_items(turn)):
         for data in _STREAMED[item["type"]](turn, item):
             yield {**data, "output_index": index}
     yield {"type": f"response.{_status(turn)}", "response": body(turn)}
@@ -67,7 +68,7 @@ def failed(turn: Turn, failure: Failure) -> dict[str, JSON]:
     return {**_response(turn, "failed", []), **error}
 
 
-def items(turn: Turn) -> list[dict[str, Any]]:
+def _items(turn: Turn) -> list[dict[str, Any]]:
     """Return the items of an answer: first thoughts, then text or a rejection, then calls."""
     reply = turn.reply
     made = [] if reply.reasoning is None else [_reasoning(turn, reply.reasoning)]
@@ -124,19 +125,11 @@ def _response(turn: Turn, status: str, output: list[dict[str, Any]]) -> dict[str
         "status": status,
         "error": None,
         "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
-        "instructions": asked.get("instructions"),
-        "max_output_tokens": asked.get("max_output_tokens"),
-        "metadata": asked.get("metadata") or {},
         "model": turn.model,
         "output": output,
-        "parallel_tool_calls": asked.get("parallel_tool_calls") is not False,
         "previous_response_id": asked.get("previous_response_id"),
-        "store": asked.get("store") is not False,
-        "temperature": 1.0,
         "tool_choice": asked.get("tool_choice") or "auto",
         "tools": asked.get("tools") or [],
-        "top_p": 1.0,
-        "truncation": "disabled",
         "usage": _usage(turn) if is_over else None,
     }
 
@@ -205,9 +198,8 @@ _STREAMED: dict[str, Callable[[Turn, dict[str, Any]], Iterator[dict[str, Any]]]]
 }
 
 
-MAX_ID = 64
+_MAX_ID = 64
 _OF_MODEL = ("function_call", "custom_tool_call", "reasoning")
-_PREFIXES = {"reasoning": "rs", "function_call": "fc", "message": "msg"}
 _Items = list[dict[str, Any]]
 # the required keys of a request, and their alternatives
 _INSTEAD = {"model": ("prompt",), "input": ("prompt", "previous_response_id", "conversation")}
@@ -243,78 +235,31 @@ def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
         )
 
 
-def input_items(body: dict[str, JSON]) -> _Items:
-    """Return the items of a request; a string is the user's message."""
-    items = body.get("input") or []
-    return [{"role": "user", "content": items}] if isinstance(items, str) else items
-
-
 def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
-    """Yield contradictory keys; the content of a ``conversation`` is unknown here."""
-    if body.get("conversation") is not None:
-        return
-    previous = body.get("previous_response_id")
-    if previous is not None and previous not in memory.responses:
-        yield Objection(
-            f"Previous response with id '{previous}' not found.",
-            "previous_response_id",
-            "previous_response_not_found",
-        )
-        return
-    before = memory.responses.get(previous or "", [])
-    # stored items were checked when they arrived; only new ones are checked here
-    now: _Items = []
-    for item in input_items(body):
-        if item.get("type") != "item_reference":
-            now.append(item)
-        elif item["id"] in memory.stored:
-            now.append(memory.items[item["id"]])
-        else:
-            yield _not_found(item["id"])
-    for index, item in enumerate(now):
+    """Yield contradictions; what an answer or a conversation is continued by isn't known here."""
+    told = body["input"] if isinstance(body.get("input"), list) else []
+    for index, item in enumerate(told):
         yield from _check_item(item, f"input[{index}]", memory)
-    ids = [item["id"] for item in now if item.get("id")]
-    for identity in sorted({each for each in ids if ids.count(each) > 1}):
-        yield Objection(
-            f"Duplicate item found with id {identity}. Remove duplicate items from your input and"
-            " try again.",
-            "input",
-        )
-    yield from _check_pairs([*before, *now])
-    yield from _check_reasoning(before, now, memory)
-
-
-def _not_found(identity: str) -> Objection:
-    return Objection(
-        f"Item with id '{identity}' not found. Items are not persisted when `store` is set to"
-        " false. Try again with `store` set to true, or remove this item from your input.",
-        "input",
-        status=404,
-    )
+    is_continued = body.get("conversation") or body.get("previous_response_id")
+    if not is_continued and all(each.get("type") != "item_reference" for each in told):
+        yield from _check_pairs(told)
+        yield from _check_reasoning(told, memory)
 
 
 def _check_item(item: dict[str, Any], place: str, memory: Memory) -> Iterator[Objection]:
     kind = item.get("type", "message")
-    prefix = _PREFIXES.get(kind)
-    if prefix and not item.get("id", prefix).startswith(prefix):
-        yield Objection(
-            f"Invalid '{place}.id': '{item['id']}'. Expected an ID that begins with '{prefix}'.",
-            f"{place}.id",
-            "invalid_value",
-        )
     if kind in ("function_call", "function_call_output"):
-        yield from too_long(item["call_id"], f"{place}.call_id", MAX_ID)
+        yield from too_long(item["call_id"], f"{place}.call_id", _MAX_ID)
     if kind == "function_call":
         yield from misnamed(item["name"], f"{place}.name")
-    if kind != "reasoning":
-        return
-    # the API finds it by its id if it was stored, and else by its encrypted content
-    original = memory.items.get(item["id"], {})
-    sealed = item.get("encrypted_content")
-    if sealed is None:
-        if item["id"] not in memory.stored:
-            yield _not_found(item["id"])
-    elif sealed != original.get("encrypted_content"):
+    if kind == "reasoning" and item["id"] not in memory.reasoning:
+        yield Objection(
+            f"Item with id '{item['id']}' not found. Items are not persisted when `store` is set to"
+            " false. Try again with `store` set to true, or remove this item from your input.",
+            "input",
+            status=404,
+        )
+    elif kind == "reasoning" and item.get("encrypted_content") != memory.reasoning[item["id"]]:
         yield Objection(
             f"The encrypted content for item {item['id']} could not be verified. Reason: Encrypted"
             " content could not be decrypted or parsed.",
@@ -341,21 +286,18 @@ def _check_pairs(told: _Items) -> Iterator[Objection]:
         yield Objection(f"No tool output found for function call {identity}.", "input")
 
 
-def _check_reasoning(before: _Items, now: _Items, memory: Memory) -> Iterator[Objection]:
+def _check_reasoning(told: _Items, memory: Memory) -> Iterator[Objection]:
     """Yield items that followed reasoning and are sent without it, and the other way round."""
-    # order counts: reasoning must precede its output
-    known = {item.get("id") for item in before}
-    for index, item in enumerate(now):
-        known.add(item.get("id"))
+    known: set[str] = set()
+    for item, follower in pairwise([*told, {}]):
+        known.add(item.get("id", ""))
         needed = memory.reasons.get(item.get("id", ""))
         if needed is not None and needed not in known:
-            kind = item["type"]
             yield Objection(
-                f"Item '{item['id']}' of type '{kind}' was provided without its required"
+                f"Item '{item['id']}' of type '{item['type']}' was provided without its required"
                 f" 'reasoning' item: '{needed}'.",
                 "input",
             )
-        follower = now[index + 1] if index + 1 < len(now) else {}
         is_of_model = follower.get("role") == "assistant" or follower.get("type") in _OF_MODEL
         if item.get("type") == "reasoning" and not is_of_model:
             yield Objection(
@@ -366,15 +308,11 @@ def _check_reasoning(before: _Items, now: _Items, memory: Memory) -> Iterator[Ob
 
 
 def remember(turn: Turn, memory: Memory) -> None:
-    """Keep the items of an answer, stored unless the request says otherwise."""
-    made = items(turn)
-    thoughts = [item["id"] for item in made if item["type"] == "reasoning"]
-    for item in made:
-        memory.items[item["id"]] = item
-        if thoughts and item["type"] != "reasoning":
-            memory.reasons[item["id"]] = thoughts[0]  # a scripted answer thinks once at most
-    if turn.request.get("store") is False:
-        return  # their encrypted content can be checked, but other items can't refer to them
-    memory.stored.update(item["id"] for item in made)
-    before = memory.responses.get(turn.request.get("previous_response_id") or "", [])
-    memory.responses[f"resp_{turn.number}"] = [*before, *input_items(turn.request), *made]
+    """Keep the reasoning that can be sent back: it is stored, or encrypted."""
+    thought, *others = _items(turn)
+    if thought["type"] != "reasoning":
+        return
+    sealed = thought.get("encrypted_content")
+    if sealed is not None or turn.request.get("store") is not False:
+        memory.reasoning[thought["id"]] = sealed
+        memory.reasons.update({item["id"]: thought["id"] for item in others})

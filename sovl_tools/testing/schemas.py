@@ -1,14 +1,14 @@
 """Which schemas of tools the providers reject: one check, with a table for each provider.
 
 After OpenAI's guide to Structured Outputs, "Supported schemas", Anthropic's guides to tool use and
-to structured outputs, "JSON Schema limitations", and the APIs' own messages.
+to structured outputs, "JSON Schema limitations", and the APIs' own messages. The limits of size
+are not checked, except Anthropic's for all strict tools of a request.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON, Path
@@ -22,11 +22,10 @@ _UNIONS = ("oneOf", "anyOf", "allOf")
 _DEFINITIONS = frozenset({"$defs", "definitions"})
 
 # in this order: an escaped bracket opens no class, and in a class a parenthesis is a letter
-_ESCAPE = re.compile(r"\\.")
+_ESCAPE = re.compile(r"\\[^1-9k]")
 _CLASS = re.compile(r"\[\^?\]?[^\]]*\]")
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
-_ELABORATE = re.compile(r"[*+?}]\?|\(\?<?[=!]|\(\?P=")
-_BACKREFERENCE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[1-9]|k<)")
+_ELABORATE = re.compile(r"[*+?}]\?|\(\?<?[=!]|\(\?P=|\\[1-9k]")
 
 
 class Node(NamedTuple):
@@ -55,14 +54,10 @@ def walk(schema: JSON, path: Path = ()) -> Iterator[Node]:
         yield from walk(child, (*path, *below))
 
 
-Check = Callable[[Node], Iterator[str]]
-
-
 class Rules(NamedTuple):
     """The limits of a provider and its messages.
 
     Attributes:
-        unsound: message for a schema that draft 2020-12 rejects; None for the engine's finding.
         not_object: message for a root of another type.
         not_at_root: keywords that the root can't have.
         at_root: message for a root with such a keyword.
@@ -73,10 +68,9 @@ class Rules(NamedTuple):
         keyword, format, pattern, open: messages for other problems.
         any_tool: checks each node of any tool.
         strict_tool: checks each node of a strict tool.
-        root: checks a whole schema, strict or not.
+        recursion: whether references of a strict schema can lead back.
     """
 
-    unsound: str | None
     not_object: str
     not_at_root: tuple[str, ...]
     at_root: str
@@ -88,16 +82,15 @@ class Rules(NamedTuple):
     format: str
     pattern: str
     open: str
-    any_tool: Check
-    strict_tool: Check
-    root: Callable[[dict[str, Any], bool], Iterator[str]]
+    any_tool: Callable[[Node], Iterator[str]]
+    strict_tool: Callable[[Node], Iterator[str]]
+    recursion: bool
 
 
 def faults(rules: Rules, schema: dict[str, Any], *, strict: bool) -> Iterator[str]:
     """Yield the faults that a provider finds in the schema of a tool's parameters."""
-    for problem in meta_schema().problems(schema):
-        # in the words of the APIs, which don't say much; the other checks need a sound schema
-        yield rules.unsound or f"{problem.value!r} is not valid under any of the given schemas"
+    for _ in meta_schema().problems(schema):
+        yield f"{rules.place.format(())}JSON schema is invalid"  # the other checks need a valid one
         return
     if schema.get("type") != "object":
         yield rules.not_object.format(schema.get("type"))
@@ -107,7 +100,8 @@ def faults(rules: Rules, schema: dict[str, Any], *, strict: bool) -> Iterator[st
         wrong = [*_leading_nowhere(schema, node), *rules.any_tool(node)]
         wrong += [*_unsupported(rules, node), *rules.strict_tool(node)] if strict else []
         yield from (f"{rules.place.format(node.path)}{what}" for what in wrong)
-    yield from rules.root(schema, strict)
+    if strict and not rules.recursion and _is_recursive(schema, schema):
+        yield f"{rules.place}Recursive schemas are not supported"
 
 
 def _leading_nowhere(schema: JSON, node: Node) -> Iterator[str]:
@@ -131,27 +125,13 @@ def _unsupported(rules: Rules, node: Node) -> Iterator[str]:
     if given is not None and given not in rules.formats:
         yield rules.format.format(given)
     pattern = keywords.get("pattern", "")
-    if _ELABORATE.search(_plain(pattern)) or _BACKREFERENCE.search(pattern):
+    if _ELABORATE.search(_plain(pattern)):
         yield rules.pattern.format(pattern)
 
 
 def _plain(pattern: str) -> str:
     """Return a regular expression without its escapes and classes."""
     return _CLASS.sub("_", _ESCAPE.sub("_", pattern))
-
-
-def exceeded(counts: Iterable[tuple[str, int, int]], words: str) -> Iterator[str]:
-    """Yield a message for each count that exceeds its limit."""
-    for what, count, most in counts:
-        if count > most:
-            yield words.format(what=what, count=count, most=most)
-
-
-# OpenAI's: of one strict schema
-MAX_PROPERTIES = 5_000
-MAX_LEVELS = 10
-MAX_CHARACTERS = 120_000
-MAX_VALUES = 1_000
 
 
 def _any_of_openai(node: Node) -> Iterator[str]:
@@ -173,8 +153,7 @@ def _strict_of_openai(node: Node) -> Iterator[str]:
         yield f"$ref cannot have keywords {beside!r}"
     if "object" not in node.types:
         return
-    # both directions, because both lists must name the same keys
-    properties, required = keywords.get("properties", {}).keys(), keywords.get("required", ())
+    properties, required = keywords.get("properties", {}), keywords.get("required", ())
     missing = [name for name in properties if name not in required]
     if missing:
         yield (
@@ -185,44 +164,10 @@ def _strict_of_openai(node: Node) -> Iterator[str]:
         yield f"'required' is required to be an array of keys of properties. Extra '{extra}'"
 
 
-def _root_of_openai(schema: dict[str, Any], strict: bool) -> Iterator[str]:  # noqa: FBT001
-    if not strict:
-        return
-    nodes = [node.keywords for node in walk(schema)]
-    names = [name for node in nodes for name in node.get("properties", ())]
-    words = names + [name for key in _DEFINITIONS for name in schema.get(key, ())]
-    values = [value for node in nodes for value in node.get("enum", ())]
-    texts = words + values + [node["const"] for node in nodes if "const" in node]
-    characters = sum(len(each if isinstance(each, str) else json.dumps(each)) for each in texts)
-    counts = (
-        ("object properties", len(names), MAX_PROPERTIES),
-        ("enum values", len(values), MAX_VALUES),
-        ("characters in names and values", characters, MAX_CHARACTERS),
-        ("levels of nesting", _levels(schema, schema), MAX_LEVELS),
-    )
-    yield from exceeded(counts, "{count} {what} exceeds limit of {most}")
-
-
-def _levels(schema: JSON, root: JSON, entered: tuple[str, ...] = ()) -> int:
-    """Return the depth of nested objects and arrays; a circle counts once."""
-    node = Node((), schema)
-    reference = node.keywords.get("$ref")
-    if isinstance(reference, str):
-        again = reference in entered
-        target = lookup(root, reference).target
-        return 0 if again else _levels(target, root, (*entered, reference))
-    keywords = node.keywords
-    inner = [*keywords.get("properties", {}).values(), *keywords.get("anyOf", ())]
-    inner += [keywords["items"]] if "items" in keywords else []
-    below = [_levels(child, root, entered) for child in inner]
-    return (not {"array", "object"}.isdisjoint(node.types)) + max(below, default=0)
-
-
 _NUMERIC = frozenset({
     "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
 })  # fmt: skip
 OPENAI = Rules(
-    unsound=None,
     not_object="schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{}\"'",
     not_at_root=(*_UNIONS, "enum", "not"),
     at_root=(
@@ -241,24 +186,20 @@ OPENAI = Rules(
     formats=_FORMATS,
     keyword="'{}' is not permitted",
     format="'{}' is not a valid format",
-    pattern="regex is not supported",
+    pattern="regex is not supported: {}",
     open="'additionalProperties' is required to be supplied and to be false",
     any_tool=_any_of_openai,
     strict_tool=_strict_of_openai,
-    root=_root_of_openai,
+    recursion=True,
 )
 
-PROPERTY = "^[a-zA-Z0-9_.-]{1,64}$"
-
-# Anthropic's: of all strict tools of a request together
-MAX_STRICT = 20
-MAX_OPTIONAL = 24
-MAX_UNIONS = 16
+_PROPERTY = "^[a-zA-Z0-9_.-]{1,64}$"
 
 
-def _any_of_anthropic(_node: Node) -> Iterator[str]:
-    # a tool that isn't strict can use all of JSON Schema
-    yield from ()
+def _any_of_anthropic(node: Node) -> Iterator[str]:
+    for name in node.keywords.get("properties", ()) if not node.path else ():
+        if not re.fullmatch(_PROPERTY, name):
+            yield f"Property keys should match pattern '{_PROPERTY}', got '{name}'"
 
 
 def _strict_of_anthropic(node: Node) -> Iterator[str]:
@@ -269,20 +210,8 @@ def _strict_of_anthropic(node: Node) -> Iterator[str]:
     values = [*keywords.get("enum", ()), keywords.get("const")]
     if any(isinstance(value, dict | list) for value in values):
         yield "Enum values must be primitive"
-    branches = keywords.get("allOf", ())
-    if any("$ref" in each.keywords for branch in branches for each in walk(branch)):
+    if any("$ref" in each.keywords for part in keywords.get("allOf", ()) for each in walk(part)):
         yield "allOf with $ref is not supported"
-
-
-def _root_of_anthropic(schema: dict[str, Any], strict: bool) -> Iterator[str]:  # noqa: FBT001
-    for name in schema.get("properties", ()):
-        if not re.fullmatch(PROPERTY, name):
-            yield (
-                "input_schema.properties: Property keys should match pattern"
-                f" '{PROPERTY}', got '{name}'"
-            )
-    if strict and _is_recursive(schema, schema):
-        yield "input_schema: Recursive schemas are not supported"
 
 
 def _is_recursive(root: JSON, schema: JSON, entered: tuple[str, ...] = ()) -> bool:
@@ -297,10 +226,6 @@ def _is_recursive(root: JSON, schema: JSON, entered: tuple[str, ...] = ()) -> bo
 
 
 ANTHROPIC = Rules(
-    unsound=(
-        "input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12"
-        " (https://json-schema.org/draft/2020-12)."
-    ),
     not_object="input_schema.type: Input should be 'object'",
     not_at_root=_UNIONS,
     at_root="input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
@@ -321,7 +246,7 @@ ANTHROPIC = Rules(
     open="For 'object' type, 'additionalProperties' must be explicitly set to false",
     any_tool=_any_of_anthropic,
     strict_tool=_strict_of_anthropic,
-    root=_root_of_anthropic,
+    recursion=False,
 )  # fmt: skip
 
 
@@ -332,9 +257,10 @@ def over_limits(strict: Sequence[JSON]) -> Iterator[str]:
         len({*node.get("properties", ())} - {*node.get("required", ())}) for node in nodes
     )
     unions = sum("anyOf" in node or isinstance(node.get("type"), list) for node in nodes)
-    counts = (
-        ("strict tools", len(strict), MAX_STRICT),
-        ("optional parameters", optional, MAX_OPTIONAL),
-        ("parameters with union types", unions, MAX_UNIONS),
-    )
-    yield from exceeded(counts, "Schemas contain too many {what} ({count}). The limit is {most}.")
+    for what, count, most in (
+        ("strict tools", len(strict), 20),
+        ("optional parameters", optional, 24),
+        ("parameters with union types", unions, 16),
+    ):
+        if count > most:
+            yield f"Schemas contain too many {what} ({count}). The limit is {most}."

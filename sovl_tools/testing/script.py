@@ -348,10 +348,8 @@ class Memory:
     """The answers so far, by their ids; any thread can add to it.
 
     Attributes:
-        responses: the items that led to each stored response, and its own.
-        items: every item of a response, stored or not.
+        reasoning: the encrypted content of each reasoning item of Responses, by its id.
         reasons: the id of the reasoning item that preceded an item, by that item's id.
-        stored: the ids of the items that were stored.
         thoughts: the thinking of Messages, by its signature.
         thinking: the blocks of thinking that went before a tool use, by its id.
     """
@@ -359,10 +357,8 @@ class Memory:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._count = 0
-        self.responses: dict[str, list[JSON]] = {}
-        self.items: dict[str, JSON] = {}
+        self.reasoning: dict[str, str | None] = {}
         self.reasons: dict[str, str] = {}
-        self.stored: set[str] = set()
         self.thoughts: dict[str, str] = {}
         self.thinking: dict[str, list[JSON]] = {}
 

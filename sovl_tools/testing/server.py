@@ -179,10 +179,8 @@ class _Handler(BaseHTTPRequestHandler):
             if not answer.is_stream:
                 self.wfile.write(part)
                 continue
-            # in two chunks, which may cut a character apart; an empty one ends the stream
-            half = len(part) // 2
-            for chunk in (part[:half], part[half:]) if half else (part,):
-                self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+            # one chunk each; an empty one ends the stream
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
         return True
 
     def _paused(self, answer: Answer) -> bool:
@@ -217,30 +215,6 @@ Part: TypeAlias = Sequence[Reply] | Callable[[Request], Reply]
 Script: TypeAlias = Part | Mapping[str, Part]
 
 
-class Prompter:
-    """Hands out the replies of a script, one for each request, in any thread."""
-
-    def __init__(self, script: Script) -> None:
-        self._lock = threading.Lock()
-        parts = script if isinstance(script, Mapping) else {}
-        self._parts = {provider: _begun(part) for provider, part in parts.items()}
-        self._part = None if isinstance(script, Mapping) else _begun(script)
-
-    def reply(self, request: Request) -> Reply | None:
-        """Return the reply to a request, None if the script doesn't have one left for it."""
-        part = self._parts.get(request.provider, self._part)
-        # also around a function of the script, which need not be ready for several threads
-        with self._lock:
-            if callable(part):
-                return part(request)
-            return part.popleft() if part else None
-
-    def unused(self) -> list[Reply]:
-        """Return the unused replies."""
-        parts = (*self._parts.values(), self._part)
-        return [reply for part in parts if isinstance(part, deque) for reply in part]
-
-
 def _begun(part: Part) -> deque[Reply] | Callable[[Request], Reply]:
     return part if callable(part) else deque(part)
 
@@ -265,7 +239,8 @@ class ScriptedServer:
     """
 
     def __init__(self, script: Script, *, strict: bool = True, piece: int = 5) -> None:
-        self._prompter = Prompter(script)
+        parts = script if isinstance(script, Mapping) else dict.fromkeys(("",), script)
+        self._parts = {provider: _begun(part) for provider, part in parts.items()}
         self._strict = strict
         self._piece = piece
         self._memory = Memory()
@@ -323,7 +298,8 @@ class ScriptedServer:
         ]
         wrong += self._problems
         # a reply that was not used is mostly a request that was expected and not sent
-        unused = self._prompter.unused()
+        parts = self._parts.values()
+        unused = [reply for part in parts if isinstance(part, deque) for reply in part]
         if unused:
             wrong.append(f"{len(unused)} of the replies were not used: {unused[0]!r} is the next")
         if wrong:
@@ -349,7 +325,7 @@ class ScriptedServer:
                 first = objections[0]
                 told = Failure(first.status, first.message, first.kind, first.code)
                 return json_answer(first.status, api.error(told, first.param))
-            reply = self._prompter.reply(asked)
+            reply = self._reply(asked)
             if reply is None:
                 number = len(self.requests)
                 return self._failed(
@@ -359,6 +335,14 @@ class ScriptedServer:
             return with_disturbance(_made(api, turn, self._memory), turn.reply)
         except Exception as error:  # noqa: BLE001 - the test gets it
             return self._failed(api, f"the server failed: {error!r}")
+
+    def _reply(self, request: Request) -> Reply | None:
+        """Return the script's reply to a request; None if it doesn't have one left for it."""
+        part = self._parts.get(request.provider, self._parts.get("", deque()))
+        with self._lock:  # a function of the script need not be ready for several threads
+            if callable(part):
+                return part(request)
+            return part.popleft() if part else None
 
     def _failed(self, api: API, message: str) -> Answer:
         """Return an error that isn't a part of the script, and that no one should try again."""

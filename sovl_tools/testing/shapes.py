@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path, dotted, kind
@@ -111,7 +111,7 @@ class Fields(Shape):
     """An object with the keys that it must and can have, and no others."""
 
     needed: Mapping[str, Shape]
-    other: Mapping[str, Shape]
+    other: Mapping[str, Shape] = field(default_factory=dict)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
         """Yield the keys that are missing, unknown or have the wrong value."""
@@ -130,7 +130,7 @@ class Tagged(Shape):
 
     Attributes:
         key: such as ``type``.
-        variants: the shapes by its value.
+        variants: the shapes of the rest of the object, by its value.
         fallback: the variant of an object without the key; None where it must not be missing.
     """
 
@@ -146,7 +146,8 @@ class Tagged(Shape):
         elif not isinstance(name, str) or name not in self.variants:
             yield Misfit((*path, self.key), "value", tuple(self.variants), name)
         else:
-            yield from misfits(self.variants[name], value, (*path, Tag(name)))
+            rest = {key: each for key, each in value.items() if key != self.key}
+            yield from misfits(self.variants[name], rest, (*path, Tag(name)))
 
 
 class Either(Shape):
@@ -171,7 +172,6 @@ NOTHING = Plain("null", (type(None),))
 TEXT = Plain("a string", (str,))
 FLAG = Plain("a boolean", (bool,))
 COUNT = Plain("an integer", (int,))
-NUMBER = Plain("a number", (int, float))
 OBJECT = Plain("an object", (dict,))
 LIST = Plain("an array", (list,))
 ANY = Plain("anything", (object,))
@@ -192,7 +192,6 @@ _PYDANTIC = {
     "a string": "string",
     "a boolean": "boolean",
     "an integer": "integer",
-    "a number": "number",
     "an object": "dictionary",
     "an array": "list",
 }
@@ -208,12 +207,10 @@ def check_for_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
         elif misfit.fault == "unknown":
             message, code = f"Unknown parameter: '{place}'.", "unknown_parameter"
         elif misfit.fault == "type":
-            got = kind(misfit.given)
-            article = "" if got == "null" else "an " if got[0] in "aio" else "a "
-            words = f"expected {misfit.wanted[0]}, but got {article}{got} instead"
+            words = f"expected {misfit.wanted[0]}, but got {kind(misfit.given)} instead"
             message, code = f"Invalid type for '{place}': {words}.", "invalid_type"
         else:
-            values = f"Supported values are: {_listed(_quoted(misfit), 'and')}"
+            values = f"Supported values are: {_listed(misfit, 'and')}"
             message, code = f"Invalid value: '{misfit.given}'. {values}.", "invalid_value"
         yield Objection(message, place, code)
 
@@ -230,21 +227,14 @@ def check_for_anthropic(shape: Shape, body: JSON) -> Iterator[Objection]:
             words = misfit.wanted[0].removeprefix("one of ").split(" or ")
             message = f"Input should be a valid {_PYDANTIC.get(words[0], words[0])}"
         else:
-            message = f"Input should be {_listed(_quoted(misfit), 'or')}"
+            message = f"Input should be {_listed(misfit, 'or')}"
         # the path with tags: messages.0.content.1.text.text
         yield Objection(f"{'.'.join(map(str, misfit.path))}: {message}")
 
 
-def _quoted(misfit: Misfit) -> list[str]:
-    return [f"'{value}'" for value in misfit.wanted]
-
-
-def _listed(words: list[str], last: str) -> str:
-    *others, final = words
-    if not others:
-        return final
-    comma = "," if last == "and" and len(words) > 2 else ""  # noqa: PLR2004 - two need none
-    return f"{', '.join(others)}{comma} {last} {final}"
+def _listed(misfit: Misfit, last: str) -> str:
+    *others, final = [f"'{value}'" for value in misfit.wanted]
+    return f"{', '.join(others)} {last} {final}" if others else final
 
 
 def unreadable_for_openai(request: Request) -> Iterator[Objection]:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import socket
-import struct
 import threading
 from typing import Any
 
-import httpx2
 import pytest
 
 from sovl_tools.testing import (
     Pause,
     ScriptedServer,
-    calls,
     drops,
     fails,
     holds,
@@ -88,55 +83,12 @@ def test_a_failure_has_the_type_that_goes_with_its_status(provider: str, status:
 
 
 @PROVIDER
-@STREAM
-def test_a_client_that_tries_again_gets_the_next_reply(provider: str, *, stream: bool) -> None:
-    script = [fails(status, headers={"retry-after-ms": "1"}) for status in (429, 500)]
-    with (
-        ScriptedServer([*script, says("Here")]) as server,
-        client_of(provider, server, retries=2) as client,
-    ):
-        answer = create(provider, client, stream=stream)
-        if stream:
-            with answer:
-                assert list(answer)
-    assert len(server.requests) == 3
-
-
-@PROVIDER
-@STREAM
-def test_a_connection_drops_before_the_answer(provider: str, *, stream: bool) -> None:
-    with (
-        ScriptedServer([drops()]) as server,
-        pytest.raises(errors_of(provider).APIConnectionError),
-    ):
-        ask(provider, server, stream=stream)
-
-
-@PROVIDER
-def test_a_connection_drops_in_the_midst_of_a_plain_answer(provider: str) -> None:
-    errors = (errors_of(provider).APIConnectionError, httpx2.HTTPError)
-    with ScriptedServer([drops(says("Hello"), after=3)]) as server, pytest.raises(errors):
-        ask(provider, server)
-
-
-@PROVIDER
 @check_each("after", [0, 1, 3])
 def test_a_connection_drops_after_so_many_events(provider: str, after: int) -> None:
     with ScriptedServer([drops(says("Hello there"), after=after)]) as server:
         met = events_until_failure(provider, server)
     # The SDK keeps pings to itself.
     assert met == after - (provider == "anthropic" and after > 1)
-
-
-@PROVIDER
-def test_a_connection_drops_at_the_end_at_the_latest(provider: str) -> None:
-    with ScriptedServer([drops(says("Hello"), after=99), says("Hello")]) as server:
-        assert events_until_failure(provider, server) == len(events_of(provider, server))
-
-
-def events_of(provider: str, server: ScriptedServer) -> list[Any]:
-    with client_of(provider, server) as client, create(provider, client, stream=True) as events:
-        return list(events)
 
 
 def events_until_failure(provider: str, server: ScriptedServer) -> int:
@@ -207,20 +159,6 @@ def test_the_server_stands_still_until_the_pause_ends(provider: str, *, stream: 
 
 
 @PROVIDER
-def test_a_stream_stands_still_after_so_many_events(provider: str) -> None:
-    pause = Pause()
-    with (
-        ScriptedServer([holds(says("Hello there"), pause, after=4)]) as server,
-        client_of(provider, server) as client,
-        create(provider, client, stream=True) as events,
-    ):
-        met = [next(events) for _ in range(3)]
-        assert pause.reached.wait(PATIENCE)
-        pause.end()
-        assert len(met + list(events)) > 4
-
-
-@PROVIDER
 @STREAM
 async def test_the_server_hears_of_a_client_that_gives_up(provider: str, *, stream: bool) -> None:
     pause = Pause()
@@ -231,21 +169,6 @@ async def test_the_server_hears_of_a_client_that_gives_up(provider: str, *, stre
         with pytest.raises(asyncio.CancelledError):
             await asking
         assert await asyncio.to_thread(pause.abandoned.wait, PATIENCE)
-
-
-def test_a_connection_that_is_reset_is_one_that_was_given_up() -> None:
-    pause = Pause()
-    messages = [{"role": "user", "content": "x"}]
-    body = json.dumps({"model": "m", "stream": True, "messages": messages})
-    fields = f"authorization: Bearer x\r\ncontent-length: {len(body)}"
-    head = f"POST /v1/chat/completions HTTP/1.1\r\n{fields}"
-    with ScriptedServer([holds(says("Hello there"), pause, after=3)]) as server:
-        port = int(server.url.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port)) as client:
-            client.sendall(f"{head}\r\n\r\n{body}".encode())
-            assert pause.reached.wait(PATIENCE)
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        assert pause.abandoned.wait(PATIENCE)
 
 
 @PROVIDER
@@ -279,14 +202,6 @@ async def test_the_block_ends_with_answers_still_held(*, stream: bool) -> None:
     assert all(isinstance(each, Exception) for each in met)
 
 
-def test_nothing_is_left_running_when_the_block_ends() -> None:
-    with ScriptedServer([calls(("add", {}))] * 3) as server:
-        for provider in PROVIDERS:
-            ask(provider, server, stream=True)
-    names = {thread.name for thread in threading.enumerate()}
-    assert names.isdisjoint({"scripted-server", "scripted-answer"})
-
-
 @PROVIDER
 async def test_a_connection_serves_many_requests_and_many_clients_are_served(provider: str) -> None:
     count = 12
@@ -297,15 +212,3 @@ async def test_a_connection_serves_many_requests_and_many_clients_are_served(pro
             for _ in range(count // 2):
                 await create(provider, client)
     assert len(server.requests) == count
-
-
-@PROVIDER
-def test_a_failure_may_be_held_too(provider: str) -> None:
-    pause = Pause()
-    pause.end()
-    with (
-        ScriptedServer([holds(fails(429), pause)]) as server,
-        pytest.raises(errors_of(provider).RateLimitError),
-    ):
-        ask(provider, server)
-    assert pause.reached.is_set()

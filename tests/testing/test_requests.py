@@ -1,15 +1,16 @@
-"""Requests as they come in: keys, bodies, paths, and what is written down of them."""
+"""Requests as they come in: what the server writes down, and what it rejects as the APIs do."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx2
 import pytest
 
-from sovl_tools.testing import ScriptedServer, says
+from sovl_tools.testing import ScriptedServer, calls, says
 from tests.tables import check_each
-from tests.testing.provider_clients import PROVIDERS, ask
+from tests.testing.provider_clients import PROVIDERS, ask, client_of, create
 
 PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)
 PATHS = {
@@ -22,17 +23,25 @@ HEADERS = {
     "openai-responses": {"authorization": "Bearer any"},
     "anthropic": {"x-api-key": "any", "anthropic-version": "2023-06-01"},
 }
-MESSAGES = [{"role": "user", "content": "Hi"}]
+USER = {"role": "user", "content": "Hi"}
 BODIES: dict[str, dict[str, Any]] = {
-    "openai": {"model": "m", "messages": MESSAGES},
-    "openai-responses": {"model": "m", "input": MESSAGES},
-    "anthropic": {"model": "m", "max_tokens": 9, "messages": MESSAGES},
+    "openai": {"model": "m", "messages": [USER]},
+    "openai-responses": {"model": "m", "input": [USER]},
+    "anthropic": {"model": "m", "max_tokens": 9, "messages": [USER]},
 }
 
 
 def post(server: ScriptedServer, path: str, **more: Any) -> httpx2.Response:
     with httpx2.Client(verify=False) as client:
         return client.post(f"{server.url}{path}", **more)
+
+
+def errors(provider: str, body: dict[str, Any]) -> tuple[str, ...]:
+    """Return the errors that an API has about a request."""
+    with ScriptedServer([says("Hi")], strict=False) as server:
+        told = {**BODIES[provider], **body}
+        post(server, PATHS[provider], content=json.dumps(told), headers=HEADERS[provider])
+    return server.requests[0].errors
 
 
 @PROVIDER
@@ -49,57 +58,29 @@ def test_requests_are_written_down(provider: str) -> None:
     assert [plain.is_streaming, streaming.is_streaming] == [False, True]
 
 
-@PROVIDER
-def test_a_key_is_needed(provider: str) -> None:
-    headers = {"anthropic-version": "2023-06-01"}
-    with ScriptedServer([], strict=False) as server:
-        answer = post(server, PATHS[provider], json=BODIES[provider], headers=headers)
-    assert answer.status_code == 401
-    kinds = {"anthropic": "authentication_error"}
-    assert answer.json()["error"]["type"] == kinds.get(provider, "invalid_request_error")
-
-
 MESSAGES_BODY, KEY = BODIES["anthropic"], HEADERS["anthropic"]
 
 
 @check_each(
     ("path", "body", "headers", "status", "words"),
     [
-        ("/v1/responses", {}, {}, 401, "API key"),
-        ("/v1/responses", {}, {"authorization": ""}, 401, "API key"),
         ("/v1/responses", {}, {"authorization": "Bearer"}, 401, "API key"),
-        ("/v1/messages", MESSAGES_BODY, {"authorization": "Bearer any"}, 400,
-         "anthropic-version: header is required"),
-        ("/v1/messages?beta=true", MESSAGES_BODY, KEY, 200, '"text":"Hi"'),
+        ("/v1/messages", MESSAGES_BODY, {"anthropic-version": "1"}, 401, "authentication_error"),
+        ("/v1/messages", MESSAGES_BODY, {"authorization": "Bearer any"}, 400, "version: header"),
+        ("/v1/messages?beta=true", MESSAGES_BODY, KEY, 200, '"text": "Hi"'),
+        ("/v1/messages", [], KEY, 400, "JSON"),
+        ("/v1/chat/completions", [], HEADERS["openai"], 400, "JSON"),
         ("/v1/completions", {}, {}, 404, "/v1/completions"),
-        ("/", {}, {}, 404, "POST /"),
-        ("/chat/completions", {}, {}, 404, "/chat/completions"),
     ],
-)  # fmt: skip
-def test_paths_and_headers_decide_first(
-    path: str, body: dict[str, Any], headers: dict[str, str], status: int, words: str
+)
+def test_paths_headers_and_the_form_of_a_body_decide_first(
+    path: str, body: Any, headers: dict[str, str], status: int, words: str
 ) -> None:
     with ScriptedServer([says("Hi")], strict=False) as server:
         answer = post(server, path, json=body, headers=headers)
     assert answer.status_code == status
-    assert words in answer.text.replace('": "', '":"')
+    assert words in answer.text
     assert (server.requests[0].provider == "") == (status == 404)
-
-
-@PROVIDER
-@check_each("content", [b"", b"{", b"[]", b"\xff"])
-def test_the_body_has_to_be_an_object(provider: str, content: bytes) -> None:
-    with ScriptedServer([], strict=False) as server:
-        answer = post(server, PATHS[provider], content=content, headers=HEADERS[provider])
-    assert answer.status_code == 400
-    assert "JSON" in answer.json()["error"]["message"]
-    assert server.requests[0].body == {}
-
-
-def test_other_methods_are_refused() -> None:
-    with ScriptedServer([], strict=False) as server, httpx2.Client(verify=False) as client:
-        answer = client.get(f"{server.openai_url}/models")
-    assert answer.status_code == 404
 
 
 @PROVIDER
@@ -110,3 +91,256 @@ def test_the_first_error_is_answered_and_all_are_written_down(provider: str) -> 
     (request,) = server.requests
     assert answer.json()["error"]["message"] == request.errors[0]
     assert ["one" in request.errors[0], "two" in request.errors[1]] == [True, True]
+
+
+OPEN = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}}}
+CLOSED = {**OPEN, "required": ["a"], "additionalProperties": False}
+CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+def chat_tool(name: str = "add", **more: Any) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "parameters": CLOSED, **more}}
+
+
+def chat_call(identity: str = "a", name: str = "add", arguments: Any = "{}") -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    return {"id": identity, "type": "function", "function": function}
+
+
+def called(*made: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": None, "tool_calls": [*made]}
+
+
+def answered(identity: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": identity, "content": "3"}
+
+
+def tool(name: str = "add", **more: Any) -> dict[str, Any]:
+    return {"type": "function", "name": name, "parameters": CLOSED, "strict": True, **more}
+
+
+def call(identity: str = "a", **more: Any) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": identity, "name": "add", "arguments": "{}", **more}
+
+
+def output(identity: str = "a", **more: Any) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": identity, "output": "3", **more}
+
+
+def text(content: str, **more: Any) -> dict[str, Any]:
+    return {"type": "text", "text": content, **more}
+
+
+def use(identity: str = "a", **more: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": identity, "name": "add", "input": {}, **more}
+
+
+def result(identity: str = "a", **more: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": identity, "content": "3", **more}
+
+
+def user(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "user", "content": [*blocks]}
+
+
+def assistant(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": [*blocks]}
+
+
+def custom(name: str = "add", **more: Any) -> dict[str, Any]:
+    return {"name": name, "input_schema": OPEN, **more}
+
+
+ACCEPTED: list[tuple[str, dict[str, Any]]] = [
+    ("openai", {"messages": [
+        {"role": "developer", "content": [text("Be brief")]}, {"role": "system", "content": "x"},
+        {"role": "user", "content": [text("Hi")], "name": "Ann"},
+        {"role": "assistant", "content": None, "refusal": "No", "annotations": []},
+    ]}),
+    ("openai", {"messages": [
+        USER, called(chat_call("a"), chat_call("b")), answered("b"), answered("a"),
+        called(chat_call("a")), answered("a"),
+    ]}),
+    ("openai", {"tools": [chat_tool(strict=True), chat_tool("sub"), {"type": "custom"}],
+                "tool_choice": {"type": "function", "function": {"name": "sub"}}}),
+    ("openai", {"tools": [{"type": "function", "function": {"name": "now"}}],
+                "tool_choice": "required", "parallel_tool_calls": False}),
+    ("openai", {"tool_choice": "none", "temperature": 0, "max_tokens": None, "stop": ["x"]}),
+    ("openai-responses", {"model": None, "input": None, "prompt": {"id": "pmpt_1"}}),
+    ("openai-responses", {"conversation": "conv_1", "input": [output()]}),
+    ("openai-responses", {"previous_response_id": "resp_1", "input": [output()]}),
+    ("openai-responses", {"input": [
+        {"type": "message", **USER},
+        {"role": "assistant", "content": [{"type": "output_text", "text": "Well"}], "id": "msg_1"},
+        call("a", id="fc_1", status="completed"), call("b"),
+        {"type": "web_search_call", "id": "ws_1", "status": "completed"},
+        output("b"), output("a", output=[{"type": "input_text", "text": "3"}]),
+    ]}),
+    ("openai-responses", {"tools": [tool(), tool("now", parameters=None), {"type": "web_search"}],
+                          "tool_choice": {"type": "function", "name": "now"}}),
+    ("anthropic", {"messages": [
+        user(text("Hi", **CACHED), {"type": "image", "source": {}}),
+        assistant(text("Well", citations=None), use("a"), use("b")),
+        user(result("b", is_error=True), result("a", content=[text("3")]), text("And now?")),
+    ], "system": [text("Be brief")]}),
+    ("anthropic", {"messages": [
+        USER, assistant(use("a"), use("b")), user(result("a")), user(result("b")),
+        {"role": "assistant", "content": ""},
+    ]}),
+    ("anthropic", {"tools": [
+        custom(strict=True, input_schema={**CLOSED, "properties": {"a": {"type": "integer"}}}),
+        custom("sub", type="custom", input_examples=[{"a": 1}], **CACHED),
+        {"type": "web_search_20250305", "name": "web_search"},
+    ], "tool_choice": {"type": "tool", "name": "sub", "disable_parallel_tool_use": True}}),
+]  # fmt: skip
+
+
+@check_each(("provider", "body"), ACCEPTED)
+def test_what_an_api_takes_is_accepted(provider: str, body: dict[str, Any]) -> None:
+    assert errors(provider, body) == ()
+
+
+# parts of the messages
+REJECTED: list[tuple[str, dict[str, Any], str]] = [
+    ("openai", {"model": ""}, "you must provide a model parameter"),
+    ("openai", {"model": 1}, "Invalid type for 'model': expected a string, but got integer"),
+    ("openai", {"stream": 1}, "Invalid type for 'stream'"),
+    ("openai", {"messages": []}, "Invalid 'messages': empty array"),
+    ("openai", {"system": "x"}, "Unknown parameter: 'system'"),
+    ("openai", {"messages": [{"role": "model"}]}, "'developer', 'system', 'user', 'assistant', "),
+    ("openai", {"messages": [{"content": "x"}]}, "Missing required parameter: 'messages[0].role'"),
+    ("openai", {"messages": [{**USER, "odd": 1}]}, "Unknown parameter: 'messages[0].odd'"),
+    ("openai", {"messages": [USER, {"role": "assistant"}]}, "expected a string, got null"),
+    ("openai", {"messages": [USER, called()]}, "Invalid 'messages[1].tool_calls': empty array"),
+    ("openai", {"messages": [USER, called(chat_call(arguments={})), answered("a")]},
+     "'messages[1].tool_calls[0].function.arguments': expected a string, but got object"),
+    ("openai", {"messages": [USER, called(chat_call(name="a.b")), answered("a")]},
+     "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern"),
+    ("openai", {"messages": [USER, called(chat_call("a" * 41)), answered("a" * 41)]},
+     "maximum length 40"),
+    ("openai", {"messages": [USER, called(chat_call("a"), chat_call("b")), answered("b")]},
+     "did not have response messages: a"),
+    ("openai", {"messages": [USER, called(chat_call("a")), USER, answered("a")]},
+     "must be followed by tool messages"),
+    ("openai", {"messages": [USER, answered("a")]}, "must be a response to a preceeding message"),
+    ("openai", {"tools": []}, "Invalid 'tools': empty array"),
+    ("openai", {"tools": [tool()]}, "Missing required parameter: 'tools[0].function'"),
+    ("openai", {"tools": [chat_tool("a" * 65)]}, "got a string with length 65"),
+    ("openai", {"tools": [chat_tool(), chat_tool()]}, "Duplicate function name 'add'"),
+    ("openai", {"tools": [chat_tool(f"t{number}") for number in range(129)]},
+     "maximum length 128, but got an array with length 129"),
+    ("openai", {"tools": [chat_tool(parameters={"type": "array"})]},
+     "Invalid schema for function 'add': schema must be a JSON Schema of 'type: \"object\"'"),
+    ("openai", {"tools": [chat_tool()],
+                "tool_choice": {"type": "function", "function": {"name": "sub"}}},
+     "no function named 'sub' was specified"),
+    ("openai", {"tool_choice": "auto"}, "'tool_choice' is only allowed when 'tools' are"),
+    ("openai", {"stream_options": {}}, "only allowed when 'stream' is enabled"),
+    ("openai-responses", {"model": None}, "Missing required parameter: 'model'"),
+    ("openai-responses", {"input": None}, "Missing required parameter: 'input'"),
+    ("openai-responses", {"messages": []}, "Unknown parameter: 'messages'"),
+    ("openai-responses", {"input": [{"type": "tool_use", "id": "a"}]}, "Invalid value: 'tool_use'"),
+    ("openai-responses", {"input": [assistant({"type": "input_text", "text": "x"})]},
+     "Supported values are: 'output_text' and 'refusal'"),
+    ("openai-responses", {"input": [call(), output(output={"a": 1})]}, "but got object"),
+    ("openai-responses", {"input": [call(parsed=None), output()]}, "Unknown parameter: 'input[0]."),
+    ("openai-responses", {"input": [call("a" * 65), output("a" * 65)]}, "maximum length 64"),
+    ("openai-responses", {"input": [call(name="a b"), output()]}, "does not match pattern"),
+    ("openai-responses", {"input": [call(), USER]}, "No tool output found for function call a."),
+    ("openai-responses", {"input": [output(), call()]}, "No tool call found for function call out"),
+    ("openai-responses", {"input": [call(), output(), output()]}, "No tool call found for"),
+    ("openai-responses", {"tools": [tool()], "tool_choice": {"type": "function", "name": "sub"}},
+     "'sub' not found in 'tools' parameter"),
+    ("openai-responses", {"tool_choice": "required"}, "must be specified with 'tools'"),
+    ("openai-responses", {"tools": [tool(parameters=OPEN)]}, "'additionalProperties' is required"),
+    ("anthropic", {"max_tokens": None}, "max_tokens: Input should be a valid integer"),
+    ("anthropic", {"max_tokens": True}, "max_tokens: Input should be a valid integer"),
+    ("anthropic", {"messages": []}, "messages: at least one message is required"),
+    ("anthropic", {"odd": 1}, "odd: Extra inputs are not permitted"),
+    ("anthropic", {"messages": [user(text("Hi", odd=1))]}, "messages.0.content.0.text.odd: Extra"),
+    ("anthropic", {"messages": [USER, assistant(use(input="{}")), user(result())]},
+     "messages.1.content.0.tool_use.input: Input should be a valid dictionary"),
+    ("anthropic", {"messages": [user({"text": "Hi"})]}, "content.0.type: Field required"),
+    ("anthropic", {"messages": [{"role": "tool", "content": "3"}]},
+     "messages.0.role: Input should be 'user', 'assistant' or 'system'"),
+    ("anthropic", {"messages": [assistant(text("Hi"))]}, 'first message must use the "user" role'),
+    ("anthropic", {"messages": [user(text(""))]}, "text content blocks must be non-empty"),
+    ("anthropic", {"messages": [{"role": "user", "content": " \n"}]}, "must contain non-whi"),
+    ("anthropic", {"messages": [USER, assistant(), USER]}, "all messages must have non-empty"),
+    ("anthropic", {"messages": [USER, assistant(use()), user(
+        result(is_error=True, content=[{"type": "image", "source": {}}]))]},
+     "all content must be type `text` if `is_error` is true"),
+    ("anthropic", {"messages": [user(use()), assistant(text("Hi"))]},
+     "messages.0.content.0: `tool_use` blocks can only be in `assistant` messages"),
+    ("anthropic", {"messages": [USER, assistant(use("a.b")), user(result("a.b"))]},
+     "messages.1.content.0.tool_use.id: String should match pattern"),
+    ("anthropic", {"messages": [USER, assistant(use("a"), use("b")), user(result("b"))]},
+     "ids were found without `tool_result` blocks immediately after: a."),
+    ("anthropic", {"messages": [USER, assistant(use()), user(text("Well"), result())]},
+     "ids were found without `tool_result` blocks immediately after: a."),
+    ("anthropic", {"messages": [user(result())]}, "unexpected `tool_use_id` found in"),
+    ("anthropic", {"messages": [
+        USER, assistant({"type": "thinking", "thinking": "hm", "signature": "x"}, text("Hi")), USER,
+    ]}, "messages.1.content.0: Invalid `signature` in `thinking` block"),
+    ("anthropic", {"system": [text("x", cache_control={"type": "forever"})]},
+     "system.0.text.cache_control.type: Input should be 'ephemeral'"),
+    ("anthropic", {"tools": [chat_tool()]}, "tools.0.name: Field required"),
+    ("anthropic", {"tools": [{"name": "add"}]}, "tools.0.custom.input_schema: Field required"),
+    ("anthropic", {"tools": [custom("a.b")]}, "tools.0.custom.name: String should match pattern"),
+    ("anthropic", {"tools": [custom(), custom()]}, "tools: Tool names must be unique."),
+    ("anthropic", {"tools": [custom(defer_loading=True)]}, "All tools have defer_loading set."),
+    ("anthropic", {"tools": [custom(), custom("sub", defer_loading=True, **CACHED)]},
+     "cannot have both defer_loading=true and cache_control set"),
+    ("anthropic", {"tools": [custom(input_schema={"type": "object", "required": "a"})]},
+     "JSON schema is invalid"),
+    ("anthropic", {"tools": [custom(input_examples=[{"a": 1}, {"a": "x"}])]},
+     "tools.0.custom.input_examples.1: the example does not match"),
+    ("anthropic", {"tools": [custom(strict=True)]}, "'additionalProperties' must be exp"),
+    ("anthropic", {"tools": [custom()], "tool_choice": {"type": "tool", "name": "sub"}},
+     "tool_choice: Tool 'sub' not found in provided tools"),
+    ("anthropic", {"tool_choice": {"type": "auto"}}, "may only be specified while providing tools"),
+    ("anthropic", {"tool_choice": "auto"}, "tool_choice: Input should be a valid dictionary"),
+]  # fmt: skip
+
+
+@check_each(("provider", "body", "words"), REJECTED)
+def test_what_an_api_rejects_is_rejected(provider: str, body: dict[str, Any], words: str) -> None:
+    assert words in errors(provider, body)[0]
+
+
+THOUGHTFUL = calls(("add", {"a": 1}, "a"), text="Let me see", reasoning="Add them")
+
+
+def test_reasoning_of_responses_comes_back_with_what_followed_it() -> None:
+    script = [THOUGHTFUL, says("4")]
+    with ScriptedServer(script) as server, client_of("openai-responses", server) as client:
+        thought, said, made = create("openai-responses", client).output
+        create("openai-responses", client, messages=[thought, said, made, output()])
+    with ScriptedServer([THOUGHTFUL] * 2, strict=False) as server:
+        first = ask("openai-responses", server).items
+        hidden = ask("openai-responses", server, store=False).items[0]
+        changed = {**first[0], "encrypted_content": "x"}
+        for items, words in (
+            ([first[2], output()], "without its required 'reasoning' item"),
+            ([first[0], USER], "without its required following item"),
+            ([hidden, call(), output()], "Items are not persisted"),
+            ([changed, *first[1:], output()], "could not be verified"),
+        ):
+            with pytest.raises(Exception, match=words):
+                ask("openai-responses", server, messages=items)
+
+
+def test_thinking_of_messages_comes_back_unchanged_before_the_tool_use() -> None:
+    with ScriptedServer([THOUGHTFUL, *[says("4")] * 3], strict=False) as server:
+        thought, said, made = ask("anthropic", server).items
+        for blocks, words in (
+            ([said, made], "must be there"),
+            ([said, thought, made], "must remain as they were"),
+            ([{**thought, "thinking": ""}, said, made], "Invalid `signature` in `thinking` block"),
+        ):
+            with pytest.raises(Exception, match=words):
+                ask("anthropic", server, messages=[USER, assistant(*blocks), user(result())])
+        told = [USER, assistant(said, made), user(result())]
+        ask("anthropic", server, messages=[USER, assistant(thought, said, made), user(result())])
+        ask("anthropic", server, messages=told, thinking={"type": "disabled"})
+        ask("anthropic", server, messages=[*told, assistant(text("4")), USER])
