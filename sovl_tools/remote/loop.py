@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -12,7 +11,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from sovl_tools.threads import LOOP, after_fork
+from sovl_tools.threads import LOOP
 
 _T = TypeVar("_T")
 _PARTING = 8.0
@@ -27,7 +26,6 @@ class RemoteLoop:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._closing: dict[object, Close] = {}
-        self._process = os.getpid()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name=f"{LOOP}-remote", daemon=True
         )
@@ -37,7 +35,7 @@ class RemoteLoop:
     @property
     def is_usable(self) -> bool:
         """Whether its thread runs, which it does not in a forked child."""
-        return self._thread.is_alive() and self._process == os.getpid()
+        return self._thread.is_alive()
 
     def submit(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
         """Begin to run a coroutine on the loop."""
@@ -82,11 +80,3 @@ def remote_loop() -> RemoteLoop:
 async def run_remotely(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine on the loop of connections; a cancellation reaches it."""
     return await asyncio.wrap_future(remote_loop().submit(work))
-
-
-@after_fork
-def _start_anew() -> None:
-    """Forget the loop of the parent in a forked child: its thread is not there."""
-    global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
-    _LOCK = threading.Lock()
-    _LOOPS.clear()

@@ -44,7 +44,6 @@ METHODS: Mapping[str, Mapping[str, bool]] = {
 
 _NO_METHODS = frozenset({"$ref", "summary", "description", "servers", "parameters"})
 _DEEPEST = 4 * MAX_DEPTH
-_UNKNOWN = "\ufffd"
 _MOST_STEPS = 20
 _STYLES = {
     "path": ("simple",),
@@ -174,7 +173,7 @@ class _Reader:
         """Yield the operations that are wanted, or why they can't be tools, with their places."""
         for path, found in self._document.get("paths", {}).items():
             place: Path = ("paths", path)
-            if _UNKNOWN in path:
+            if "\ufffd" in path:
                 yield place, Flaw(place, "the path has a character that isn't Unicode")
                 continue
             try:
@@ -266,10 +265,10 @@ class _Reader:
                 found[read[0].where, read[0].name] = read
         query = path.partition("#")[0].partition("?")[2]
         for name in dict.fromkeys(_TEMPLATE.findall(path)):
-            # a document may forget to say what it is, or call it a part of the query
+            # a document may forget to say what it is
             plain = Argument("path", name), {"type": "string"}, True
-            argument, schema, _ = found.pop(("path", name), found.get(("query", name), plain))
-            yield (argument if argument.where == "path" else plain[0]), schema, True
+            argument, schema, _ = found.pop(("path", name), plain)
+            yield argument, schema, True
         fixed = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
         for (where_, name), each in found.items():
             is_fixed = where_ == "query" and name in fixed
@@ -380,12 +379,10 @@ class _Reader:
             whole, example = "", "https://api.example.com"
         if is_address(whole) and "{" not in whole:
             return whole
-        reason = "has a variable without a default"
-        if "{" not in url:
-            is_relative = not self._source and "://" not in url
-            reason = "is relative to the document, which is a file"
-            reason = reason if is_relative else "isn't an http or https address"
-        words = f"the server {said!r:.200} {reason}: give --base-url URL, such as {example:.200}"
+        words = (
+            f"the server {said!r:.200} is not a whole http or https address: give --base-url URL,"
+        )
+        words += f" such as {example:.200}"
         self.without_server = words
         raise UnfitDefinition((*place, "servers"), words)
 

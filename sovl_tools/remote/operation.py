@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from email.message import Message
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from itertools import chain
 from types import MappingProxyType
@@ -25,7 +24,6 @@ MAX_ANSWER = 16 << 20
 _MOST_OF_AN_ERROR = 2_000
 _ERROR_STATUS = 400
 _REDIRECTS = range(300, 400)
-_CONTROLS = frozenset(map(chr, [*range(32), 127]))
 
 Where: TypeAlias = Literal["path", "query", "header", "cookie", "body"]
 
@@ -229,26 +227,14 @@ def _body(place: Argument, value: Any) -> dict[str, Any]:
         return {"data": form, "headers": {"Content-Type": media}}
     if kind == MULTIPART and isinstance(value, dict):
         return {"files": [*_multipart(value, place.parts)]}
-    is_text = isinstance(value, str) and not is_json(media)
-    content = _encoded(value, media) if is_text else json.dumps(value, ensure_ascii=False).encode()
-    return {"content": content, "headers": {"Content-Type": media}}
+    text = json.dumps(value, ensure_ascii=False) if is_json(media) else _plain(value)
+    return {"content": text.encode(), "headers": {"Content-Type": media}}
 
 
 _OF_RANGE = {
     "*/*": "application/json", "application/*": "application/json", "text/*": "text/plain",
 }  # fmt: skip
 """What is sent where a document accepts a range of media types."""
-
-
-def _encoded(text: str, media: str) -> bytes:
-    """Return the bytes of a string in the charset that its media type names."""
-    message = Message()
-    message["Content-Type"] = media
-    charset = message.get_content_charset("utf-8")
-    try:
-        return text.encode(charset)
-    except (LookupError, UnicodeEncodeError):
-        raise ToolError(f"the body can't be written in {charset}") from None
 
 
 def _form(value: Mapping[str, Any], parts: Mapping[str, Argument]) -> Iterator[tuple[str, str]]:
@@ -302,7 +288,7 @@ def _add(request: _Request, argument: str, value: Any, place: Argument) -> None:
     text = (
         _plain(value) if place.style == "json" else ",".join(_parts(value, explode=place.explode))
     )
-    if not _CONTROLS.isdisjoint(text) or (place.where == "cookie" and ";" in text):
+    if not text.isprintable() or (place.where == "cookie" and ";" in text):
         raise ToolError(f"{argument!r} can't have line breaks or other control characters")
     target = request.headers if place.where == "header" else request.cookies
     target[place.name] = text if text.isascii() else quote(text)
@@ -334,13 +320,10 @@ def _authorize(request: _Request, credential: Credential) -> None:
     secret = os.environ.get(credential.variable, "")
     if not secret:
         raise ToolError(f"the environment variable {credential.variable} is not set")
-    if not _CONTROLS.isdisjoint(secret):
-        raise ToolError(f"the environment variable {credential.variable} has a line break in it")
     # the client would show such a header in its error
-    if secret != secret.strip():
-        raise ToolError(f"the environment variable {credential.variable} has spaces around it")
-    if credential.kind in ("bearer", "header", "cookie") and not secret.isascii():
-        words = "has a character that is not ASCII, which a header can't carry"
+    is_sendable = secret.isascii() or credential.kind in ("basic", "query")
+    if not (is_sendable and secret.isprintable() and secret == secret.strip()):
+        words = "has a line break, spaces around it, or a character that is not ASCII"
         raise ToolError(f"the environment variable {credential.variable} {words}")
     match credential.kind:
         case "bearer":

@@ -23,10 +23,10 @@ _PLAIN = re.compile(r"(?:[\d.,]*|true|false|yes|no|on|off|none|\.{0,2}/.*|~/.*)"
 """Values that aren't secrets under any name: numbers, switches, paths."""
 _KNOWN = re.compile(
     r"""(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|hf|npm|pypi|shpat|dop_v1|SG|AKIA
-      |AIza|ya29|lin_api|ntn|secret|whsec)[-_.A-Z0-9]\S{6,}|eyJ[\w-]{8,}\.\S*""",
+      |AIza|ya29|lin_api|ntn|secret|whsec)[-_.A-Z0-9]\S{6,}|eyJ[\w-]{8,}\.\S*
+      |[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$""",
     re.VERBOSE,
 )
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RUN = re.compile(r"[A-Za-z0-9+=]{16,}")
 _HEADER = re.compile(r"(?P<before>[A-Za-z][\w-]*:\s*(?:(?:Bearer|Basic|Token)\s+)?)(?P<value>\S.*)")
 _PAIR = re.compile(r"(?P<before>(?P<name>-{0,2}[A-Za-z][\w.-]*)=)(?P<value>.+)", re.DOTALL)
@@ -63,10 +63,10 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def _looks_secret(value: str) -> bool:
-    if _KNOWN.match(value) or _UUID.fullmatch(value):
-        return True
     runs = [] if "sha256:" in value else _RUN.findall(value)
-    return any(re.search(r"\d", each) and re.search(r"[A-Za-z]", each) for each in runs)
+    return _KNOWN.match(value) is not None or any(
+        re.search(r"\d", each) and re.search(r"[A-Za-z]", each) for each in runs
+    )
 
 
 class _Address:
@@ -102,10 +102,7 @@ class _Address:
 
     def url(self, url: str) -> str:
         """Return a URL with placeholders."""
-        try:
-            parts = urlsplit(url)
-        except ValueError:
-            return url
+        parts = urlsplit(url)
         user, at, host = parts.netloc.rpartition("@")
         name, colon, password = user.partition(":")
         if at and (password or not colon):

@@ -17,7 +17,6 @@ LISTS = {
     "resourceTemplates": "uriTemplate",
 }
 """The lists of a server, and the key that names an item."""
-_MOST_BYTES = 64 * 1024 * 1024
 
 
 class SnapshotError(SovlToolsError):
@@ -110,9 +109,7 @@ def read_snapshot(path: str) -> Snapshot:
     """
     try:
         with open(path, "rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise SnapshotError(path, f"it has more than {_MOST_BYTES:,} bytes")
+            data = file.read()
         text = data.decode("utf-8-sig")
         return Snapshot(path, text, parse_json(data))
     except OSError as error:

@@ -18,11 +18,8 @@ UNKNOWN_SESSION: dict[str, tuple[int, str, bytes]] = {
         "code": -32600, "message": "Session not found"}}).encode()),
     "typescript": (404, "application/json", json.dumps({"jsonrpc": "2.0", "id": None, "error": {
         "code": -32001, "message": "Session not found"}}).encode()),
-    "example": (400, "application/json", json.dumps({"jsonrpc": "2.0", "id": None, "error": {
-        "code": -32000, "message": "Bad Request: No valid session ID provided"}}).encode()),
     "bare": (404, "", b""),
     "html": (404, "text/html", b"<h1>Not Found</h1>"),
-    "detail": (404, "application/json", b'{"detail": "unknown session"}'),
 }  # fmt: skip
 
 

@@ -87,22 +87,6 @@ def test_each_operation_is_a_sound_tool(registry: ToolRegistry) -> None:
     assert registry["replacePet"].requires == {"packages": ["httpx>=0.28,<1"]}
 
 
-def test_schemas_are_those_of_requests_in_draft_2020_12(registry: ToolRegistry) -> None:
-    parameters = registry["createPet"].parameters
-    assert parameters["required"] == ["body"]
-    assert parameters["properties"]["body"] == {
-        "$ref": "#/$defs/Pet", "description": "The pet.",
-    }  # fmt: skip
-    pet = parameters["$defs"]["Pet"]
-    assert pet["required"] == ["name"]
-    assert pet["properties"] == {
-        "name": {"type": "string", "description": "Its name.", "examples": ["Rex"]},
-        "tag": {"type": ["string", "null"], "description": "Tag."},
-        "parent": {"$ref": "#/$defs/Pet", "description": "Parent."},
-        "age": {"type": "number", "exclusiveMinimum": 0, "description": "Age."},
-    }
-
-
 def test_arguments_go_where_the_document_says(registry: ToolRegistry, server: Recorder) -> None:
     server.answers(b"[]")
     result = call(
@@ -147,17 +131,10 @@ def test_no_argument_leads_to_another_operation(
         assert server.asked == []
 
 
-def test_a_header_takes_no_line_break(registry: ToolRegistry, server: Recorder) -> None:
-    server.answers(b"1")
-    assert "can't have line breaks" in failure(
-        registry, "list_pets", **{"X-Trace": "a\r\nX-Admin: 1"}
-    )
-    assert server.asked == []
-
-
 @pytest.mark.parametrize(
     ("body", "media", "value"),
     [
+        (PNG, "image/png", None),
         (b'{"a": 1}', "application/vnd.x+json; charset=utf-8", {"a": 1}),
         (b"plain", "text/plain", "plain"),
         (b"", "application/json", None),
@@ -172,13 +149,10 @@ def test_an_answer_is_a_value_by_its_media_type(
     assert result.ok
     if media == "application/zip":
         assert len(result.content) == 1
+    elif media == "image/png":
+        assert result.content == (Image(PNG, media),)
     else:
         assert result.value == value
-
-
-def test_a_picture_is_content(registry: ToolRegistry, server: Recorder) -> None:
-    server.answers(PNG, "image/png")
-    assert call(registry, "get_pets_id", id="1").content == (Image(PNG, "image/png"),)
 
 
 def test_an_error_of_the_api_is_the_tools_own(registry: ToolRegistry, server: Recorder) -> None:
@@ -196,30 +170,6 @@ def test_an_error_of_the_api_is_the_tools_own(registry: ToolRegistry, server: Re
     assert "JSON that isn't one" in failure(registry, "get_pets_id", id="9")
 
 
-def test_no_secret_stands_in_an_error(
-    registry: ToolRegistry, server: Recorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.answers(b"no", "text/plain", status=401)
-    assert "secret" not in failure(registry, "deletePet", id="9")
-    monkeypatch.delenv("SOVL_PETSTORE_TOKEN")
-    assert "SOVL_PETSTORE_TOKEN" in failure(registry, "deletePet", id="9")
-
-
-async def test_a_call_of_a_server_that_hangs_can_be_given_up(
-    registry: ToolRegistry, server: Recorder
-) -> None:
-    server.answers(b"1")
-    server.hangs.set()
-    try:
-        result = await Tooler(registry, timeout=0.2).call("get_pets_id", {"id": "1"})
-        assert result.error is not None
-        assert result.error.kind == "timeout"
-    finally:
-        server.hangs.clear()
-    server.answers(b"2")
-    assert (await Tooler(registry).call("get_pets_id", {"id": "1"})).value == 2
-
-
 def test_operations_are_chosen_by_patterns() -> None:
     def chosen(**patterns: tuple[str, ...]) -> list[str]:
         api = read_api(PETSTORE, selection=Selection(**patterns))
@@ -234,10 +184,8 @@ def test_operations_are_chosen_by_patterns() -> None:
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ([], "must be an object, not 'array'"),
         ({}, "isn't an OpenAPI 3 document"),
         ({"swagger": "2.0"}, "this is Swagger '2.0', not OpenAPI 3; convert it"),
-        ({"openapi": "3.1.0", "paths": []}, "'paths' must be an object"),
         ({"openapi": "3.1.0", "paths": {"/a": {"get": {}}}}, "give --base-url"),
     ],
 )
@@ -281,19 +229,9 @@ def test_references_in_circles_and_to_nowhere_are_flaws_of_their_operation() -> 
     ("operation", "words"),
     [
         ({"parameters": [{}]}, "the parameter has no name"),
-        ({"parameters": [{"name": "a", "in": "body"}]}, "'a' is in no part of a request"),
-        (
-            {"parameters": [{"name": "a", "in": "query", "style": "x"}]},
-            "style 'x' is not supported",
-        ),
-        ({"parameters": [{"name": "a", "in": "query", "schema": 3}]}, "a schema must be an object"),
         ({"requestBody": {}}, "the body is of no media type"),
-        ({"security": 3}, "must be a list, not 'integer'"),
-        ({"security": [3]}, "must be a list of objects"),
         ({"security": [{"odd": []}]}, "'odd' isn't defined under 'securitySchemes'"),
-        ({"security": [{"tls": []}]}, "'tls' isn't supported"),
         ({"operationId": 3}, "must be a string, not 'integer'"),
-        ({"servers": [3]}, "the first server has no address"),
         (3, "must be an object, not 'integer'"),
     ],
 )
@@ -314,7 +252,6 @@ def test_an_operation_that_can_not_be_a_tool_is_told(operation: Any, words: str)
     ("scheme", "words"),
     [
         ({"type": "oauth2", "flows": {}}, "set SOVL_1: the bearer token"),
-        ({"type": "http", "scheme": "Basic"}, "set SOVL_1: user:password"),
         ({"type": "apiKey", "in": "query", "name": "k"}, "set SOVL_1: the API key (query 'k')"),
     ],
 )

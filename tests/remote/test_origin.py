@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import json
 import os
 import signal
 import sys
 import threading
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +14,8 @@ import pytest
 from hypothesis import given, settings
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
-from sovl_tools.remote.loop import run_remotely
 from sovl_tools.remote.origin import RemoteTools, read_tools
-from sovl_tools.remote.session import McpServer, session_of
+from sovl_tools.remote.session import McpServer
 from tests.conftest import code_of, manifest_of
 from tests.patience import PATIENCE
 from tests.remote.conftest import Offer, Raw, eventually, http_server
@@ -226,36 +222,6 @@ def test_secrets_of_an_address_stand_in_no_message() -> None:
     server = McpServer(url, header_values=(("Authorization", "secret"),))
     assert str(server) == "example.com:8080"
     assert repr(server) == "<McpServer example.com:8080>"
-
-
-def test_two_servers_of_one_program_stay_two(tmp_path: Path, registry: ToolRegistry) -> None:
-    servers = [Raw(tmp_path / f"{name}.json") for name in ("a", "b")]
-    for each in servers:
-        each.says([tool("same"), tool(each.file.stem)])
-        registry.load_mcp(each.command, timeout=PATIENCE)
-    assert sorted(registry.catalog.tools) == ["a", "b", "same"]
-    assert len(registry.catalog.candidates) == 4
-    servers[0].says([tool("a")])
-    registry.reload()
-    assert sorted(registry.catalog.tools) == ["a", "b", "same"]
-
-
-def test_a_registry_that_nobody_needs_is_not_kept(raw: Raw) -> None:
-    raw.says([tool("fine")])
-    registry = ToolRegistry()
-    registry.load_mcp(raw.command, timeout=PATIENCE)
-    session = session_of(McpServer(raw.command, timeout=PATIENCE))
-    assert len(session.on_change) == 1
-    gone = weakref.ref(registry)
-    del registry
-    gc.collect()
-    assert gone() is None
-
-    async def change() -> None:
-        session._changed()
-
-    asyncio.run(run_remotely(change()))
-    eventually(lambda: not session.on_change)
 
 
 @settings(moderate, max_examples=examples(2000))

@@ -16,13 +16,10 @@ from tests.patience import PATIENCE
     ("status", "kind", "sent", "words"),
     [
         (401, "text/html", b"<html>no", "it answers with status 401"),
-        (503, "", b"", "it answers with status 503"),
         (200, "application/json", b"<html>no", "Failed to parse JSON response"),
         (200, "application/json; x", b" " * 2000, "longer than 1,000 bytes"),
-        (200, "text/event-stream", b'data: {"jsonrpc":"2.0","id":1,"result":[]}\n\n', "result"),
         (200, "text/html", b"<html>no", "content type: text/html"),
         (307, "https://me:hush@h.example/hush?hush", b"", "Redirect to https://h.example not"),
-        (308, "/hush/", b"", "not followed"),
         (308, "/hush/", b"", "Redirect to http://127.0.0.1"),
     ],
 )
