@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
-import sovl_tools
 from sovl_tools.linting.rules import RULES
 from sovl_tools.model.actions import ACTIONS
-from sovl_tools.procedures import outline
 from sovl_tools.procedures.procedure import COMMON
 from sovl_tools.schema.engine import schema_text
 from tests.conftest import REPOSITORY
@@ -21,10 +18,6 @@ def test_the_published_schema_has_the_actions_with_their_keys() -> None:
     rules = {each["if"]["properties"]["action"]["const"]: each["then"] for each in step["allOf"]}
     keys = {action: {*each["properties"]} for action, each in rules.items()}
     assert keys == {action: {*each.keys} for action, each in ACTIONS.items()}
-
-
-def test_every_action_is_told_in_words() -> None:
-    assert outline.WORDS.keys() == ACTIONS.keys()
 
 
 def test_texts_that_list_the_actions_name_all_of_them() -> None:
@@ -39,15 +32,3 @@ def test_texts_that_list_the_actions_name_all_of_them() -> None:
     }
     missing = {name: ACTIONS.keys() - words for name, words in listed.items()}
     assert not any(missing.values()), missing
-
-
-def test_what_files_of_procedures_end_in_stands_in_one_place() -> None:
-    package = Path(sovl_tools.__file__).parent
-    found = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if '".yml"' in path.read_text(encoding="utf-8")
-    }
-    # the others: which files diagnostics quote, and what is no manifest although it looks like one
-    others = {"model/diagnostic.py", "loading/rules/folder.py"}
-    assert found == {"procedures/parse/files.py", *others}

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 
 from sovl_tools.model.document import dotted
 from sovl_tools.procedures.errors import EvaluationError, TemplateError
-from sovl_tools.procedures.procedure import Reference
 from sovl_tools.procedures.templates import Template
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
@@ -71,32 +68,11 @@ def test_a_value_survives_an_expression_and_is_a_copy(value: Any) -> None:
 
 @moderate
 @given(values)
-def test_a_later_change_of_a_variable_changes_nothing_else(value: Any) -> None:
-    variables = {"x": {"inner": [value, []]}}
-    before = json.dumps(variables)
-    found = [
-        Template.of(text).evaluate(variables) for text in ("{{ x.inner }}", "{{ x.inner[:] }}")
-    ]
-    for each in found:
-        each[1].append("changed")
-    assert json.dumps(variables) == before
-
-
-@moderate
-@given(values)
 def test_in_a_text_a_value_is_printed_as_json(value: Any) -> None:
     printed = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     variables = {"x": value}
     for text in ("<{{ x }}>", "{{ '<' ~ x ~ '>' }}", "{{ ['<', x, '>'] | join }}"):
         assert Template.of(text).evaluate(variables) == f"<{printed}>"
-
-
-@moderate
-@given(values)
-def test_json_goes_there_and_back(value: Any) -> None:
-    variables = {"x": value}
-    found = Template.of("{{ x | to_json | from_json }}").evaluate(variables)
-    assert json.dumps(found) == json.dumps(value)
 
 
 @moderate
@@ -119,68 +95,31 @@ def refusal(text: str) -> TemplateError | None:
     [
         ("plain", "plain"),
         ("{{ count }}", 2),
-        ("{{ '12345' }}", "12345"),
         ("{{ yes }}{{ none }}{{ ratio }}", "truenull1.5"),
         ("{{ page.nested }} x", '{"flags": [true, null]} x'),
-        ("{{ page.links | length + 1 }}", 4),
         ("{{ page.links[-1] }}", 3),
-        ("{{ page['links'][0:2] }}", [1, 2]),
         ("{{ range(3) }}", [0, 1, 2]),
-        ("{{ range(0, 300000, 3)[1] }}", 3),
-        ("{{ range(0) }}", []),
         ("{{ 1, 'a' }}", [1, "a"]),
-        ("{{ page.links | map('string') }}", ["1", "2", "3"]),
-        ("{{ page.nested.keys() }}", ["flags"]),
-        ("{{ page.nested | items }}", [["flags", [True, None]]]),
         ("{{ page.items }}", 5),
         ("{{ page.nested.items() }}", [["flags", [True, None]]]),
         ("{{ rows | map(attribute='key') | join(', ') }}", "b, a"),
-        ("{{ rows | join(', ', attribute='key') }}", "b, a"),
-        ("{{ rows | sort(attribute='key') | map(attribute='size') | list }}", [1, 2]),
-        ("{{ (rows | groupby('key'))[0] }}", ["a", [{"key": "a", "size": 1}]]),
         ("{{ [yes, none] | join('-') }}", "true-null"),
-        ("{{ 'a' ~ yes ~ 1.0 ~ [1] }}", "atrue1.0[1]"),
         ("{{ dict(a=1) }}", {"a": 1}),
         ("{{ text.upper() }}", "ABC"),
         ("{{ 'banana'.replace('a', 'oo') }}", "boonoonoo"),
-        ("{{ 'banana'.replace('a', '', 1) }}", "bnana"),
-        ("{{ 'banana' | replace('a', 'o', 2) }}", "bonona"),
-        ("{{ '-'.join(['a', 'b']) }}", "a-b"),
-        ("{{- count -}}", 2),
-        ("{{ '}}' }}", "}}"),
-        (" {{ count }}", " 2"),
         ("{{ count }}{{ count }}", "22"),
-        ("{# a #}{{ count }}", "2"),
-        ("a } b }} {c} %}", "a } b }} {c} %}"),
         ("{% raw %}{{ count }}{% endraw %}", "{{ count }}"),
         ("{{ text.center(5) }}", " abc "),
-        ("{{ text | center(5) }}", " abc "),
         ("{{ '%s: %5d' % (text, count) }}", "abc:     2"),
-        ("{{ '%s' | format(text) }}", "abc"),
         ("{{ '{:>5}|{}'.format(text, count) }}", "  abc|2"),
         ("{{ '{x}'.format_map({'x': 1}) }}", "1"),
-        ("{{ 2 * 3 - 1 }}", 5),
         ("{{ 'ab' * 2 ~ 2 * [0] }}", "abab[0, 0]"),
         ("{{ 2 ** 10 // 3 % 100 }}", 41),
-        ("{{ 2 ** -1 }}", 0.5),
-        ("{{ ratio * 2 ** 2.0 }}", 6.0),
-        ("{{ -count }}", -2),
-        ("{{ 'a' + text }}", "aabc"),
-        ("{{ [1] + [2] }}", [1, 2]),
-        ("{{ (1, 2) + (3,) }}", [1, 2, 3]),
         ("{{ nothing | default('d') }}", "d"),
-        ("{{ page.nothing | d(1) }}", 1),
-        ("{{ nothing is defined }}", False),
-        ("{{ 'a' if yes else 'b' }}", "a"),
         ("{{ page | to_json(2) }}", json.dumps(VARIABLES["page"], indent=2, ensure_ascii=False)),
-        ("{{ ['<'] | tojson }}", '["<"]'),
         ("{% for i in page.links if i > 1 %}{{ loop.index }}{{ i }} {% endfor %}", "12 23 "),
         ("{% set n = namespace(x=1) %}{% set n.x = n.x + 1 %}{{ n.x }}", "2"),
-        ("{% set a %}{{ count }}!{% endset %}{{ a }}", "2!"),
-        ("{% set a | upper %}{{ text }}{% endset %}{{ a }}", "ABC"),
-        ("{% for a in [[1, [2]]] recursive %}{{ a | length }}{% endfor %}", "2"),
         ("{% with a = count %}{{ a }}{% endwith %}", "2"),
-        ("{% filter upper %}{{ text }}{% endfilter %}", "ABC"),
         ("a{{ count }}\r\nb\n", "a2\nb\n"),
     ],
 )  # fmt: skip
@@ -192,33 +131,15 @@ def test_expressions_give_values(text: str, value: Any) -> None:
     ("text", "message"),
     [
         ("{{ zero }} {{ 1 / zero }}", "division by zero"),
-        ("{{ count % zero }}", "division by zero"),
         ("{{ count + text }}", "an integer and a string do not go together with '+'; join"),
-        ("{{ page - none }}", "an object and null do not go together with '-'"),
-        ("{{ -text }}", "bad operand type for unary -: 'str'"),
-        ("{{ count < text }}", "'<' not supported between instances of 'int' and 'str'"),
-        ("{{ 1 in count }}", "argument of type 'int' is not"),
         ("{{ count | list }}", "'int' object is not iterable"),
-        ("{{ none | length }}", "object of type 'NoneType' has no len()"),
-        ("{{ text() }}", "'str' object is not callable"),
-        ("{{ {[1]: 2} }}", "unhashable type: 'list'"),
         ("{{ {1: 2} }}", "a key of an object is an integer, not a string"),
-        ("{{ [] | first }}", "no first item, sequence was empty"),
         ("{{ range }}", "a function isn't JSON"),
         ("{{ 'a'.translate({}) }}", "access to 'translate' of a string is unsafe"),
-        ("{{ 'a'.replace(1, 2) }}", "replace() argument 1 must be str, not int"),
-        ("{{ namespace() }}", "a Namespace isn't JSON"),
-        ("{{ (-8) ** 0.5 }}", "a complex isn't JSON"),
         ("{{ self }}", "a TemplateReference isn't JSON"),
         ("{{ 1e308 * 10 }}", "the result is inf, which isn't a JSON number"),
-        ("{{ 1e308 ** 2 }}", "the result is too large"),
-        ("a {{ [1e308 * 10] }}", "the result is inf, which isn't a JSON number"),
         ("{{ text | from_json }}", "from_json can't read the text: Expecting value: line 1"),
         ("{{ '[NaN]' | from_json }}", "from_json can't read the text: NaN is not a JSON number"),
-        ("{{ 1 | from_json }}", "from_json needs a string"),
-        ("{{ ('[' * 100000) | from_json }}", "from_json can't read the text: it is nested"),
-        ("{{ text | replace('a', 'b', 1, 2) }}", "replace() takes from 3 to 4 positional"),
-        ("{{ rows | map('nothing') | list }}", "no filter named 'nothing'"),
         ("{% set text.x = 1 %}", "cannot assign attribute on non-namespace object"),
     ],
 )  # fmt: skip
@@ -232,22 +153,11 @@ def test_what_has_no_value_is_told_in_one_sentence(text: str, message: str) -> N
     [
         ("{{ pages }}", "pages", "there's no variable 'pages'; did you mean 'page'?"),
         ("a\n{{ count }} {{ xyz }}", "xyz", "there's no variable 'xyz'"),
-        ("{{ x | d(1) ~ x }}", "x", "there's no variable 'x'"),
-        ("{{ [count, xyz] }}", "xyz", "there's no variable 'xyz'"),
-        ("{{ not xyz }}", "xyz", "there's no variable 'xyz'"),
-        ("{{ xyz + 1 }}", "xyz", "there's no variable 'xyz'"),
-        ("{{ 'a' + xyz }}", "xyz", "there's no variable 'xyz'"),
-        ("{{ xyz | length }}", "xyz", "there's no variable 'xyz'"),
-        ("{{ loop.index }}", "loop", "there's no variable 'loop'"),
         ("{{ page.lin }}", "lin", "'page' is an object and has no 'lin'; did you mean 'links'?"),
         ("{{ 1 ~ page.meta.x.y }}", "x", "'page.meta' is null and has no 'x'"),
         ("{{ page.links[7] }}", 7, "'page.links' is an array of length 3 and has no item 7"),
         ("{{ text.upper }}", "upper", "'text' is a string and has no 'upper'; call it: upper()"),
         ("{{ text.__class__ }}", "__class__", "'text' is a string and has no '__class__'"),
-        ("{{ page.meta[count] }}", 2, "null has no item 2"),
-        ("{{ {}.x }}", "x", "an object has no 'x'"),
-        ("{% for a in rows %}{{ a.x }}{{ a.name }}{% endfor %}", "x", "an object has no 'x'"),
-        ("{{ (1 if yes else x.a.b) ~ page.x }}", "x", "'page' is an object and has no 'x'"),
         ("{{ rows | map(attribute='name') | list }}", "name", "an object has no 'name'"),
     ],
 )  # fmt: skip
@@ -261,11 +171,9 @@ def test_what_is_absent_is_named(text: str, name: str | int, message: str) -> No
     ("text", "message"),
     [
         ("{{ ''.__class__() }}", "access to '__class__' of a string is unsafe"),
-        ("{{ ''.__class__.__mro__ }}", "a string has no '__class__'"),
         ("{{ ''['__class__'] }}", "a string has no '__class__'"),
         ("{{ '{0.__class__}'.format(1) }}", "access to '__class__' of an integer is unsafe"),
         ("{{ page.links.append(1) }}", "access to 'append' of an array is unsafe"),
-        ("{{ page.update(a=1) }}", "access to 'update' of an object is unsafe"),
         ("{{ dict.update(page, {'a': 1}) }}", "a function has no 'update'"),
         ("{{ range.__globals__ }}", "access to '__globals__' of a function is unsafe"),
         ("{% for i in [1] %}{{ loop._iterator }}{% endfor %}", "access to '_iterator' of"),
@@ -282,15 +190,11 @@ def test_the_sandbox_has_walls(text: str, message: str) -> None:
     ("text", "message"),
     [
         ("{{ 'a' * 10 ** 9 }}", "the result has more than 1,048,576 characters"),
-        ("{{ 10 ** 9 * [0] }}", "the result has more than 1,048,576 characters"),
         ("{{ long + 'a' }}", "the result has more than 1,048,576 characters"),
-        ("{{ (long ~ 'a') ~ 'b' }}", "the result has more than 1,048,576 characters"),
         ("{{ long ~ 'a' }}", "the result has more than 1,048,576 characters"),
         ("a{{ long }}", "the result has more than 1,048,576 characters"),
         ("{{ [long] }}", "the result has more than 1,048,576 characters"),
-        ("{{ [long, 'a'] | join }}", "the result has more than 1,048,576 characters"),
         ("{{ ['a', long ~ ''] | join(long) }}", "the result has more than 1,048,576 characters"),
-        ("{{ (long * 1) * 2 ~ '' }}", "the result has more than 1,048,576 characters"),
         ("{{ {long: 1} }}", "the result has more than 1,048,576 characters"),
         ("{{ [9 ** 4000] * 1000 }}", "the result has more than 1,048,576 characters"),
         ("{{ 'a' | center(10 ** 9) }}", "a width or precision is more than 1,000"),
@@ -307,15 +211,11 @@ def test_the_sandbox_has_walls(text: str, message: str) -> None:
         ("{{ ('\\n' * 200000) | indent(9) }}", "the result has more than 1,048,576 characters"),
         ("{{ ('{0}' * 9).format(long) }}", "the result has more than 1,048,576 characters"),
         ("{{ '%1000000000d' | format(1) }}", "a width or precision is more than 1,000"),
-        ("{{ '{:1000000000}'.format(1) }}", "a width or precision is more than 1,000"),
         ("{{ '{:{}}'.format(1, 10 ** 9) }}", "a width or precision is more than 1,000"),
         ("{{ 9 ** (9 ** 9) }}", "the number has more than 4,300 digits"),
         ("{{ 9 ** 3000 * 9 ** 9000 }}", "the number has more than 4,300 digits"),
-        ("{{ 10 ** 4300 }}", "the number has more than 4,300 digits"),
         ("a{{ 10 ** 4300 }}", "the number has more than 4,300 digits"),
         ("{{ range(100001) }}", "the result is too large"),
-        ("{{ range(10 ** 30) }}", "the result is too large"),
-        ("{{ range(10 ** 6, 0, -1) }}", "the result is too large"),
     ],
 )
 def test_a_few_characters_can_not_ask_for_much(text: str, message: str) -> None:
@@ -326,13 +226,9 @@ def test_a_few_characters_can_not_ask_for_much(text: str, message: str) -> None:
     "text",
     [
         "{{ 10 ** 4299 }}",
-        "{{ range(100000) | length }}",
         "{{ long }}",
         "{{ 'a' | center(1000) }}",
-        "{{ [1] | batch(2, 5000) | list }}",
-        "{{ [1] | slice(2, fill_with=5000) | list }}",
         "{{ '12345%% of 50* %s' % 'a' }}",
-        "{{ " + "+".join("1" * 90) + "}}",
     ],
 )
 def test_what_is_just_not_too_much_is_given(text: str) -> None:
@@ -358,38 +254,21 @@ def test_a_result_that_is_nested_too_deep_has_no_value() -> None:
     [
         ("{{ count", "'{{' is not closed; write }}"),
         ("{% if count", "'{%' is not closed; write %}"),
-        ("{{ count zero }}", "expected token 'end of print statement', got 'zero'"),
         ("{{ }}", "an expression is missing here"),
         ("{{ 1 + }}", "an expression is missing here"),
-        ("{{ (1 }}", "unexpected '}', expected ')'"),
         ("{{ (1 2) }}", "expected token ')', got 'integer'"),
-        ("{{ ) }}", "unexpected ')'"),
         ("a\r\n{{ ?x }}", "unexpected char '?' at 5"),
-        ("{{ 'a }}", "unexpected char \"'\" at 3"),
-        ("{{ x. }}", "expected name or number"),
-        ("{# a", "missing end of comment tag"),
-        ("{% raw %} a", "missing end of raw directive"),
         ("{% if count %}a", "'if' is not closed; close it"),
-        ("{% endif %}", "there's no tag 'endif' here"),
         ("{% foo %}", "there's no tag 'foo' here"),
-        ("{% %}", "tag name expected"),
         ("{% include 'a' %}", "procedures have no tag 'include'"),
-        ("{% import 'a' as a %}", "procedures have no tag 'import'"),
-        ("{% extends 'a' %}", "procedures have no tag 'extends'"),
         ("{% macro a() %}{% endmacro %}", "procedures have no tag 'macro'"),
         ("{% for loop in rows %}{% endfor %}", "'loop' can't be the variable of a loop"),
         ("{{ text | lenght }}", "there's no filter 'lenght'; did you mean 'length'?"),
         ("{{ text | random }}", "there's no filter 'random'"),
         ("{{ text is defind }}", "there's no test 'defind'; did you mean 'defined'?"),
         ("{{ 1 if yes }}", "this 'if' has no 'else'; write its value otherwise"),
-        ("{{ 1e999 }}", "the number is too large for JSON"),
-        ("{{ 1000[:] }}", "an integer has no parts"),
-        ("{{ (-1)[:] }}", "an integer has no parts"),
-        ("{{ (not none)[1:] }}", "null has no parts"),
         ("{{ " + "9" * 5000 + " }}", "a number has more digits than can be read"),
-        ("{{ " + "(" * 10000 + ")" * 10000 + " }}", "the expression is nested too deep"),
         ("{{ " + "+".join("1" * 3000) + " }}", "the expression is nested too deep"),
-        ("{{ " + "+".join("1" * 100) + " }}", "the expression is nested too deep"),
     ],
 )  # fmt: skip
 def test_what_is_no_template_is_refused(text: str, message: str) -> None:
@@ -409,16 +288,9 @@ def test_a_bare_expression_has_a_value(text: str, value: Any) -> None:
     ("text", "message"),
     [
         ("", "an expression is missing here"),
-        (" \n", "an expression is missing here"),
         (" {{ count }}", "this is a template, where a bare expression should be; remove the"),
-        (
-            "{% if count %}",
-            "this is a template, where a bare expression should be; remove the",
-        ),
-        ("count >", "an expression is missing here"),
         ("count zero", "something follows the expression"),
         ("count = 2", "something follows the expression; compare with =="),
-        ("count }} x", "something follows the expression"),
         ("1 if yes", "this 'if' has no 'else'"),
     ],
 )
@@ -428,64 +300,29 @@ def test_what_is_no_expression_is_refused(text: str, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
-def test_the_error_of_an_expression_has_its_line() -> None:
-    with pytest.raises(EvaluationError) as caught:
-        Template.of_expression("count > 1 and\nxyz").evaluate(VARIABLES)
-    assert (caught.value.line, caught.value.name) == (1, "xyz")
-    assert Template.of_expression("a.b > c").references == (
-        Reference("a", ("b",)),
-        Reference("c", ()),
-    )
-
-
 @check_each(
     ("text", "found"),
     [
         ("no template", ""),
-        ("{{ 1 }}{{ range(3) }}", ""),
         ("{{ a.b['c'][0].d }}", "a.b.c[0].d"),
-        ("{{ a[-1] }}", "a[-1]"),
         ("{{ a[true] }}", "a"),
         ("{{ a.b[c.d].e }}", "a.b c.d"),
-        ("{{ a.b[1:c] }}", "a.b c"),
         ("{{ a.b() ~ c.d.e(f) }}", "a c.d f"),
-        ("{{ (a ~ b).c }}", "a b"),
         ("{{ a | default(b) }}", "a? b"),
         ("{{ a.b | d(1) ~ a.b }}", "a.b? a.b"),
         ("{{ a.b is defined and a.b.c and a.d }}", "a.b? a.b.c? a.d"),
-        ("{{ a is undefined or b }}", "a? b"),
-        ("{{ (a ~ 1) is defined }}", "a"),
-        ("{{ a is divisibleby(b) }}", "a b"),
         ("{{ a if b else c }}", "a b c"),
         ("{% for x in a %}{{ x }}{{ loop.index }}{{ b }}{% endfor %}{{ x }}", "a b"),
-        ("{% for x in a %}{% else %}{{ x }}{{ loop }}{% endfor %}", "a"),
         ("{% for x, y in a if y %}{{ x }}{% endfor %}", "a"),
         ("{% set x = x.y %}{{ x }}", ""),
-        ("{% set x %}{{ y }}{% endset %}{{ x }}", "y"),
         ("{% if a %}{% set x = 1 %}{% elif b %}{{ x }}{% else %}{{ x }}{% endif %}", "a b"),
-        ("{% if a %}{% set x = 1 %}{% endif %}{{ x }}", "a"),
         ("{% with x = a, y = x %}{{ x }}{{ y }}{% endwith %}{{ y }}", "a"),
-        ("{% with (x, y) = a %}{{ x }}{{ y }}{% endwith %}", "a"),
         ("{% filter replace(a, b) %}{{ c }}{% endfilter %}", "a b c"),
         ("{% set n = namespace() %}{% set n.x = a %}{{ n.x }}", "a"),
-        ("  {%- if a -%}  b\n  {%- endif %}\n {{- c }}", "a c"),
-        ("{% raw %}{{ a }}{% endraw %}{{ a }}", "a"),
-        ("aa {{ 'a' ~ a }}", "a"),
     ],
 )
 def test_references_are_variables_that_are_read_and_not_bound(text: str, found: str) -> None:
     assert sorted(described(text).split()) == sorted(found.split())
-
-
-def test_neither_jinja_nor_yaml_is_there_before_it_is_needed() -> None:
-    code = (
-        "import sys\n"
-        "import sovl_tools.procedures.parse.files\n"
-        "from sovl_tools.procedures.templates import Template\n"
-        "Template.of('plain text')\n"
-        "sys.exit(bool({'jinja2', 'yaml'} & set(sys.modules)))\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @check_each(

@@ -36,15 +36,6 @@ def test_a_tool_that_did_not_load_is_told_with_the_reason(write: Any, tmp_path: 
     assert diagnostic.help is None
 
 
-def test_many_ways_between_procedures_are_gone_once() -> None:
-    manager = manager_of()
-    for level in range(40):
-        steps = [other(f"p{level + 1}"), other(f"q{level + 1}")] if level < 39 else [values(x=1)]
-        manager.add(procedure(*steps, name=f"p{level}"))
-        manager.add(procedure(*steps, name=f"q{level}"))
-    assert manager.check("p0") == ()
-
-
 @check_each("is_inside", [False, True])
 @check_each(
     "around",

@@ -5,12 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from sovl_tools.procedures.errors import EvaluationError
 from sovl_tools.procedures.templates import Template
-from tests.schema.strategies import examples, moderate
 from tests.tables import check_each
 
 resource = pytest.importorskip("resource", reason="there isn't one on Windows")
@@ -46,12 +43,6 @@ def check(way: str, text: str, number: int) -> None:
     with suppress(EvaluationError):
         Template.of(f"{{{{ {way} }}}}").evaluate({"text": text, "number": number})
     assert peak() - before < MAX_MADE
-
-
-@settings(moderate, max_examples=examples(100), suppress_health_check=list(HealthCheck))
-@given(st.sampled_from(WAYS), st.sampled_from(TEXTS), st.sampled_from(NUMBERS))
-def test_no_data_makes_a_template_take_much_memory(way: str, text: str, number: int) -> None:
-    check(way, text, number)
 
 
 @pytest.mark.unmeasured

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from sovl_tools.procedures.errors import JournalError
-from sovl_tools.procedures.journal import Database, Journal
-from tests.patience import PATIENCE
+from sovl_tools.procedures.journal import Journal
 
 
 @pytest.fixture
@@ -30,11 +28,6 @@ def _message(path: Path, *, create: bool) -> str:
 def test_a_journal_that_must_be_there_is_not_made(path: Path) -> None:
     assert _message(path, create=False) == "there's no such file"
     assert os.listdir(path.parent) == []
-
-
-def test_a_journal_can_be_neither_a_directory_nor_in_one_that_is_missing(path: Path) -> None:
-    assert _message(path / "runs.db", create=True) == "there's no such directory"
-    assert _message(path.parent, create=True) == "unable to open database file"
 
 
 def test_a_file_of_text_is_no_journal_and_stays_as_it_is(path: Path) -> None:
@@ -60,15 +53,6 @@ def test_an_empty_file_becomes_a_journal_if_one_may_be_made(path: Path) -> None:
         assert journal.runs() == []
 
 
-def test_a_file_that_somebody_else_makes_a_journal_at_the_same_time_is_that_journal(
-    path: Path,
-) -> None:
-    with closing(Database(str(path), create=True)) as database, Journal(path) as journal:
-        run_id = journal.begin_run("one").run_id
-        database._become_journal()
-        assert [run.id for run in journal.runs()] == [run_id]
-
-
 def test_a_journal_of_a_newer_format_is_refused(path: Path) -> None:
     Journal(path).close()
     with closing(sqlite3.connect(path)) as connection:
@@ -88,14 +72,6 @@ def test_a_damaged_journal_is_told_of(path: Path) -> None:
         journal.runs()
 
 
-def test_a_journal_is_written_ahead_and_synchronously(path: Path) -> None:
-    with closing(Database(str(path), create=True)) as database:
-        assert database.rows("PRAGMA journal_mode") == [("wal",)]
-        assert database.rows("PRAGMA synchronous") == [(2,)]
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
 def test_readers_leave_nothing_behind(path: Path) -> None:
     with Journal(path) as journal:
         run_id = journal.begin_run("one").run_id
@@ -104,49 +80,3 @@ def test_readers_leave_nothing_behind(path: Path) -> None:
         assert journal.export(run_id)["state"] == "interrupted"
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
-
-
-def test_a_link_to_a_journal_is_that_journal(path: Path) -> None:
-    link = path.with_name("link.db")
-    link.symlink_to(path)
-    with Journal(path) as journal, Journal(link) as linked:
-        run_id = journal.begin_run("one").run_id
-        assert linked.run(run_id).state == "running"
-
-
-def test_a_run_that_can_not_be_written_down_leaves_no_lock(path: Path) -> None:
-    with Journal(path) as journal:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("DROP TABLE runs")
-        with pytest.raises(JournalError, match="no such table"):
-            journal.begin_run("one")
-    assert os.listdir(path.parent) == [path.name]
-
-
-def test_a_new_journal_waits_for_whoever_writes_to_the_file(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        opener = threading.Thread(target=lambda: Journal(path).close())
-        opener.start()
-        opener.join(0.1)
-        assert opener.is_alive()
-        other.execute("ROLLBACK")
-        opener.join(PATIENCE)
-    with Journal(path, create=False) as journal:
-        assert journal.runs() == []
-
-
-def test_a_new_journal_does_not_wait_for_ever(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(JournalError, match="locked"):
-            Database(str(path), create=True, patience=0.05)
-
-
-def test_what_is_wrong_with_a_file_is_told_though_it_may_be_busy(path: Path) -> None:
-    Journal(path).close()
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("PRAGMA locking_mode = EXCLUSIVE")
-        other.execute("PRAGMA user_version = 1")
-        with pytest.raises(JournalError, match="locked"):
-            Database(str(path), create=False, patience=0.05)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from sovl_tools.procedures.errors import JournalError, RunBusyError
-from sovl_tools.procedures.journal import Journal, RunLock, RunLog
-from sovl_tools.procedures.records import StepRecord
-from tests.patience import PATIENCE
+from sovl_tools.procedures.errors import RunBusyError
+from sovl_tools.procedures.journal import Journal
 
 WRITER = """
 import itertools, sys
@@ -142,48 +137,6 @@ def test_of_processes_that_resume_a_run_at_once_one_gets_it(
             assert journal.run(run_id).state == "interrupted"
 
 
-def test_of_threads_that_resume_a_run_at_once_one_gets_it(path: Path) -> None:
-    with ExitStack() as stack, ThreadPoolExecutor(6) as pool:
-        journals = [stack.enter_context(Journal(path)) for _ in range(3)] * 2
-        with journals[0].begin_run("one") as log:
-            run_id = log.run_id
-            for journal in journals:
-                with pytest.raises(RunBusyError):
-                    journal.resume(run_id)
-        for _ in range(5):
-            barrier = threading.Barrier(len(journals))
-
-            def resume(journal: Journal, barrier: threading.Barrier = barrier) -> RunLog | None:
-                barrier.wait(PATIENCE)
-                try:
-                    return journal.resume(run_id)
-                except RunBusyError:
-                    return None
-
-            logs = list(filter(None, pool.map(resume, journals)))
-            assert len(logs) == 1
-            logs[0].close()
-
-
-def test_threads_write_the_steps_of_one_run_at_a_time(path: Path) -> None:
-    with Journal(path) as journal, ThreadPoolExecutor(4) as pool:
-        log = journal.begin_run("one")
-
-        def write(branch: int) -> None:
-            for number in range(5):
-                key = f"steps.0.branches.{branch}.{number}"
-                log.begin(key, "tool", "fetch", {})
-                log.succeed(key, [branch, number])
-
-        list(pool.map(write, range(4)))
-        steps = {step.key: step.result for step in journal.steps(log.run_id)}
-    assert steps == {
-        f"steps.0.branches.{branch}.{number}": [branch, number]
-        for branch in range(4)
-        for number in range(5)
-    }
-
-
 def test_readers_see_a_run_grow_and_do_not_disturb_it(
     path: Path, start: Callable[[str], subprocess.Popen[str]]
 ) -> None:
@@ -199,56 +152,3 @@ def test_readers_see_a_run_grow_and_do_not_disturb_it(
         assert all(step.result == "x" * number for number, step in enumerate(steps[:-1]))
         seen = told
     assert child.poll() is None
-
-
-def test_two_processes_write_runs_into_one_journal(
-    path: Path, start: Callable[[str], subprocess.Popen[str]]
-) -> None:
-    children = [start(WRITER) for _ in range(2)]
-    ids = [_line(child) for child in children]
-    for child in children:
-        assert [int(_line(child)) for _ in range(10)] == list(range(10))
-    with Journal(path, create=False) as journal:
-        assert {run.id for run in journal.runs()} == set(ids)
-        for run_id in ids:
-            steps: list[StepRecord] = journal.steps(run_id)
-            assert [step.state for step in steps[:10]] == ["succeeded"] * 10
-
-
-def test_a_lock_is_held_until_it_is_released(tmp_path: Path) -> None:
-    path = str(tmp_path / "lock")
-    lock, other = RunLock(path), RunLock(path)
-    assert lock.acquire()
-    assert not other.acquire()
-    other.release()
-    assert os.listdir(tmp_path) == ["lock"]
-    lock.release()
-    assert os.listdir(tmp_path) == []
-    assert other.acquire()
-    lock.release()
-    assert os.listdir(tmp_path) == ["lock"]
-    other.release()
-
-
-def test_a_run_whose_lock_can_not_be_looked_at_counts_as_running(path: Path) -> None:
-    with Journal(path) as journal:
-        run_id = journal.begin_run("one").run_id
-    lock = path.with_name(f"{path.name}-lock-{run_id}")
-    lock.mkdir()
-    with Journal(path) as journal:
-        assert journal.run(run_id).state == "running"
-        with pytest.raises(JournalError, match="it can't be locked: "):
-            journal.resume(run_id)
-        lock.rmdir()
-        journal.resume(run_id).close()
-
-
-def test_a_reader_that_takes_its_time_holds_nobody_up(path: Path) -> None:
-    with Journal(path) as journal, closing(sqlite3.connect(path)) as reader:
-        log = journal.begin_run("one")
-        reader.execute("BEGIN")
-        assert reader.execute("SELECT count(*) FROM steps").fetchone() == (0,)
-        log.begin("steps.0", "tool", "fetch", {})
-        assert reader.execute("SELECT count(*) FROM steps").fetchone() == (0,)
-        reader.execute("COMMIT")
-        assert reader.execute("SELECT count(*) FROM steps").fetchone() == (1,)

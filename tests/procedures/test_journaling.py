@@ -13,8 +13,6 @@ import pytest
 from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.procedures.errors import (
     ChangedProcedureError,
-    InputError,
-    ProcedureError,
     RunBusyError,
     RunNotFoundError,
     RunOverError,
@@ -23,7 +21,6 @@ from sovl_tools.procedures.errors import (
 from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.run.environment import Event, StepEnded
 from tests.conftest import Write
-from tests.patience import PATIENCE
 from tests.procedures.workshop import (
     Flaky,
     add,
@@ -129,24 +126,6 @@ def test_a_run_writes_down_what_it_does(journal: Journal, tmp_path: Path) -> Non
     ]
 
 
-def test_the_context_and_the_events_tell_the_id_of_the_run(journal: Journal) -> None:
-    events: list[Event] = []
-    manager = manager_of(tell=lambda _, context: context.run_id)
-    source = procedure({"action": "tell", "save_as": "x"}, output="{{ x }}")
-    run_id = manager.run_sync(source, journal=journal, on_event=events.append)
-    assert run_id == journal.runs()[0].id
-    assert events[0] == ("sample", run_id)
-
-
-def test_the_path_of_a_procedure_is_written_down_whole(
-    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("sample.json").write_text(json.dumps(procedure(returning(1))))
-    manager_of().run_sync("sample.json", journal=journal)
-    assert journal.runs()[0].path == str(tmp_path / "sample.json")
-
-
 def test_every_attempt_is_written_down(journal: Journal) -> None:
     policy = {"retry": 1, "delay": 0}
     step = {**call("flaky"), "on_error": policy}
@@ -163,25 +142,6 @@ def test_every_attempt_is_written_down(journal: Journal) -> None:
         ("steps.1~2.then.0", "succeeded"),
         ("steps.1~2.then.1", "failed"),
     ]
-
-
-async def test_a_run_that_failed_goes_on_with_the_step_that_failed(
-    journal: Journal, shop: Shop
-) -> None:
-    steps = call("sell", "a", what="one"), call("sell", "b", what="{{ a }}")
-    source = procedure(call("look", "z", what="zero"), *steps, output="{{ [a, b] }}")
-    shop.is_broken = True
-    events: list[Event] = []
-    with pytest.raises(StepError, match="closed"):
-        await shop.manager.run(source, journal=journal)
-    (run,) = journal.runs()
-    assert (run.state, run.error) == ("failed", "steps.0: ValueError: closed")
-    shop.is_broken = False
-    result = await shop.manager.resume(journal, run.id, on_event=events.append)
-    assert result == ["sold one", "sold sold one"]
-    assert shop.sold == ["zero", "zero", "one", "sold one"]
-    assert journal.run(run.id)[7:9] == ("succeeded", result)
-    assert story(events)[:3] == ["run sample", "steps.0 started", "steps.0 succeeded"]
 
 
 async def test_what_is_known_is_told_as_such(journal: Journal, shop: Shop) -> None:
@@ -205,22 +165,6 @@ async def test_what_is_known_is_told_as_such(journal: Journal, shop: Shop) -> No
     assert shop.sold == ["a"]
 
 
-async def test_a_cancelled_run_is_written_down_as_such(journal: Journal, shop: Shop) -> None:
-    await shop.interrupt(shop.manager.run(procedure(call("look", what="a")), journal=journal))
-    (run,) = journal.runs()
-    assert (run.state, run.error) == ("cancelled", "the run was cancelled")
-    assert keys(journal) == [("steps.0", "started")]
-
-
-async def test_a_step_under_way_is_repeated_if_its_tool_is_read_only(
-    journal: Journal, shop: Shop
-) -> None:
-    source = procedure(call("look", "x", what="a"), output="{{ x }}")
-    await shop.interrupt(shop.manager.run(source, journal=journal))
-    assert await shop.manager.resume(journal, journal.runs()[0].id) == "sold a"
-    assert shop.sold == ["a", "a"]
-
-
 async def test_a_step_under_way_is_not_repeated_unless_somebody_says_so(
     journal: Journal, shop: Shop
 ) -> None:
@@ -237,35 +181,6 @@ async def test_a_step_under_way_is_not_repeated_unless_somebody_says_so(
     assert journal.export(run.id) == before
     assert await shop.manager.resume(journal, run.id, repeat_unfinished=True) == "sold a"
     assert shop.sold == ["a", "a"]
-
-
-async def test_a_refusal_is_not_taken_for_a_failure_after_which_a_run_goes_on(
-    journal: Journal, shop: Shop
-) -> None:
-    source = procedure({**call("sell", what="a"), "on_error": "continue"})
-    await shop.interrupt(shop.manager.run(source, journal=journal))
-    with pytest.raises(StepError, match="was running"):
-        await shop.manager.resume(journal, journal.runs()[0].id)
-
-
-async def test_a_handler_under_way_is_not_repeated_but_waiting_is(journal: Journal) -> None:
-    started = asyncio.Event()
-
-    async def hang(_: Any, __: Any) -> None:
-        started.set()
-        await asyncio.Event().wait()
-
-    manager = manager_of(hang=hang)
-    branches = {"a": [{"action": "wait", "seconds": 60}], "b": [{"action": "hang"}]}
-    source = procedure({"action": "parallel", "branches": branches})
-    task = asyncio.ensure_future(manager.run(source, journal=journal))
-    await started.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert {state for _, state in keys(journal)} == {"started"}
-    with pytest.raises(StepError, match="action 'hang' was running"):
-        await asyncio.wait_for(manager.resume(journal, journal.runs()[0].id), PATIENCE)
 
 
 async def test_what_was_cancelled_in_a_block_that_was_gone_past_is_not_in_the_way(
@@ -428,16 +343,6 @@ def test_a_changed_procedure_is_refused_unless_somebody_forces_it(
     assert resumed(manager, journal, force=True) == "one two"
 
 
-def test_what_has_moved_is_not_taken_for_another_step(journal: Journal, tmp_path: Path) -> None:
-    path = tmp_path / "sample.json"
-    path.write_text(json.dumps(procedure(call("echo", "x", value="one"), call("refuse"))))
-    manager = manager_of(echo, refuse, add)
-    failed(manager, path, journal)
-    steps = call("echo", "y", value="new"), call("echo", "x", value="one")
-    path.write_text(json.dumps(procedure(*steps, output="{{ [x, y] }}")))
-    assert resumed(manager, journal, force=True) == ["one", "new"]
-
-
 @check_each(("before", "after"), [(1, True), (1, 1.0), (0, False), ({"a": [1]}, {"a": [True]})])
 def test_arguments_that_only_look_alike_are_not_taken_for_one_another(
     before: Any, after: Any, tmp_path: Path
@@ -462,39 +367,6 @@ def test_another_procedure_that_has_changed_is_refused_as_well(journal: Journal)
     assert resumed(manager, journal, force=True) is None
 
 
-def test_inputs_that_do_not_fit_a_changed_procedure_are_refused(
-    journal: Journal, tmp_path: Path
-) -> None:
-    path = tmp_path / "sample.json"
-    path.write_text(json.dumps(procedure(call("refuse"), inputs=inputs("n", n={}))))
-    manager = manager_of(refuse)
-    failed(manager, path, journal, n="text")
-    schema = inputs("n", n={"type": "integer"})
-    path.write_text(json.dumps(procedure(returning(1), inputs=schema)))
-    with pytest.raises(InputError):
-        resumed(manager, journal, force=True)
-    assert journal.runs()[0].state == "failed"
-
-
-def test_a_procedure_that_is_unsound_by_now_does_not_go_on(journal: Journal) -> None:
-    manager = manager_of(refuse)
-    failed(manager, procedure(call("refuse")), journal)
-    with pytest.raises(ProcedureError, match="there's no tool 'refuse'"):
-        resumed(manager_of(), journal)
-
-
-def test_a_tool_that_has_changed_is_told(journal: Journal) -> None:
-    failed(manager_of(refuse), procedure(call("refuse")), journal)
-
-    def other(why: str = "", when: str = "") -> None:
-        """Do something else."""
-
-    other.__name__ = "refuse"
-    events: list[Event] = []
-    resumed(manager_of(other), journal, on_event=events.append)
-    assert story(events)[0] == "refuse says it has changed since the run began"
-
-
 def test_a_tool_whose_code_alone_has_changed_is_told(journal: Journal, write: Write) -> None:
     code = "def echo(text: str) -> str:\n    {}\n"
     registry = ToolRegistry.from_directory(
@@ -517,16 +389,6 @@ def test_a_procedure_that_was_added_is_found_by_its_name(journal: Journal) -> No
     with pytest.raises(ChangedProcedureError):
         resumed(changed, journal)
     assert resumed(changed, journal, force=True) == 1
-
-
-def test_a_file_that_is_gone_is_told(journal: Journal, tmp_path: Path) -> None:
-    path = tmp_path / "sample.json"
-    path.write_text(json.dumps(procedure(call("refuse"))))
-    manager = manager_of(refuse)
-    failed(manager, path, journal)
-    path.unlink()
-    with pytest.raises(FileNotFoundError):
-        resumed(manager, journal)
 
 
 def test_a_bug_leaves_the_run_interrupted(journal: Journal) -> None:
@@ -563,15 +425,6 @@ def test_steps_without_effects_are_written_down_with_what_they_worked_on(journal
         "steps.3.branches.right.0": ("set", None, "succeeded", {"values": {"right": 1}}, None),
         "steps.4": ("return", None, "succeeded", {"value": 2}, 2),
     }
-
-
-def test_a_step_whose_template_fails_is_written_down(journal: Journal) -> None:
-    source = procedure({**values(a="{{ 1 / 0 }}"), "on_error": "continue"})
-    manager_of().run_sync(source, journal=journal)
-    (run,) = journal.runs()
-    (step,) = journal.steps(run.id)
-    assert (step.state, step.arguments) == ("failed", None)
-    assert step.error
 
 
 @pytest.mark.parametrize("annotation", ["idempotent", "read_only", "destructive"])

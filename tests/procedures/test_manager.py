@@ -74,26 +74,6 @@ def test_an_unknown_name_is_told_with_a_suggestion() -> None:
         manager.check("quite_different")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        manager_of().run_sync(str(tmp_path / "nowhere.yaml"))
-
-
-def test_an_unsound_procedure_does_not_run() -> None:
-    called: list[int] = []
-
-    def note() -> None:
-        """Note."""
-        called.append(1)
-
-    source = procedure(call("note"), call("nowhere"), values(x="{{ y }}"))
-    with pytest.raises(ProcedureError) as raised:
-        manager_of(note).run_sync(source)
-    assert [each.code for each in raised.value.diagnostics] == ["ST754", "ST760"]
-    assert len(str(raised.value).splitlines()) == 2
-    assert not called
-
-
 def test_what_a_procedure_runs_is_checked_before_it_does(tmp_path: Path) -> None:
     called: list[int] = []
 
@@ -113,19 +93,6 @@ def test_what_a_procedure_runs_is_checked_before_it_does(tmp_path: Path) -> None
     assert not called
 
 
-def test_a_warning_does_not_stop_a_run() -> None:
-    source = procedure(returning(1), values(x=1))
-    assert [each.code for each in manager_of().check(source)] == ["ST758"]
-    assert manager_of().run_sync(source) == 1
-
-
-def test_something_that_is_no_procedure_can_not_be_added() -> None:
-    with pytest.raises(ProcedureError):
-        manager_of().add({"name": "sample"})
-    with pytest.raises(ProcedureError):
-        manager_of().add(procedure(values(x=1), ouput=1))
-
-
 def test_a_dictionary_has_to_be_json() -> None:
     with pytest.raises(TypeError):
         manager_of().run_sync(procedure(returning(object())))
@@ -134,14 +101,6 @@ def test_a_dictionary_has_to_be_json() -> None:
     with pytest.raises(ValueError, match="contains half of a surrogate pair"):
         manager_of().run_sync(procedure(returning("\ud800")))
     assert manager_of().run_sync(procedure(returning("\ud83d\ude00"))) == "\U0001f600"
-
-
-def test_a_dictionary_is_not_followed_when_it_changes() -> None:
-    manager = manager_of()
-    source = procedure(returning([1]))
-    manager.add(source)
-    source["steps"][0]["value"].append(2)
-    assert manager.run_sync("sample") == [1]
 
 
 def test_inputs_that_do_not_fit_are_refused() -> None:
@@ -198,35 +157,6 @@ def test_procedures_are_found_beside_the_one_that_runs_them(tmp_path: Path) -> N
     manager = manager_of()
     manager.add(procedure(returning("added"), name="inner"))
     assert manager.run_sync(tmp_path / "outer.json") == "added"
-
-
-def test_a_file_is_read_once_before_a_run(tmp_path: Path) -> None:
-    save(tmp_path / "inner.yaml", "old")
-
-    def edit() -> None:
-        """Change the file."""
-        save(tmp_path / "inner.yaml", "new")
-
-    steps = call("edit"), other("inner", "x"), returning("{{ x }}")
-    (tmp_path / "outer.json").write_text(json.dumps(procedure(*steps, name="outer")))
-    manager = manager_of(edit)
-    assert manager.run_sync(tmp_path / "outer.json") == "old"
-    assert manager.run_sync(tmp_path / "outer.json") == "new"
-
-
-def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    """Two procedures run ``inner``, each the one next to it."""
-    for folder, value in (("one", 1), ("two", 2)):
-        (tmp_path / folder).mkdir()
-        save(tmp_path / folder / "inner.yaml", str(value))
-        (tmp_path / folder / f"m{value}.json").write_text(
-            json.dumps(procedure(other("inner", "x"), returning("{{ x }}"), name=f"m{value}"))
-        )
-    manager = manager_of()
-    manager.add(tmp_path / "one" / "m1.json")
-    manager.add(tmp_path / "two" / "m2.json")
-    steps = other("m1", "a"), other("m2", "b"), returning("{{ [a, b] }}")
-    assert manager.run_sync(procedure(*steps)) == [1, 2]
 
 
 @check_each("levels", [60, 300, 3000])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sovl_tools import LogMessage, Tooler, ToolRegistry, tool
+from sovl_tools import Tooler, ToolRegistry
 from tests.procedures.workshop import add, call, inputs, procedure, refuse, registry_of, returning
 
 
@@ -69,14 +68,6 @@ def test_an_input_may_have_any_name(folder: Folder) -> None:
     assert Tooler(folder.registry).call_sync("odd", given).value == given
 
 
-def test_a_step_that_fails_is_a_failure_of_the_tool(folder: Folder) -> None:
-    folder.save("bad", call("refuse", why="not today"))
-    folder.load()
-    failure = folder.call("bad").error
-    assert failure is not None
-    assert (failure.kind, failure.message) == ("tool_error", "steps.0: not today")
-
-
 def test_what_is_lacking_is_told_when_it_is_called(folder: Folder) -> None:
     folder.save("bad", call("nowhere"))
     folder.load()
@@ -100,48 +91,6 @@ def test_its_steps_are_calls_below_its_own(folder: Folder) -> None:
     assert "again" in failure.message
 
 
-def test_cancellation_reaches_through(tmp_path: Path) -> None:
-    async def main() -> list[Any]:
-        started = asyncio.Event()
-        seen: list[Any] = []
-
-        @tool
-        async def wait() -> None:
-            """Wait."""
-            started.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                seen.append("ended")
-
-        folder = Folder(tmp_path, wait)
-        folder.save("slow", call("wait"))
-        folder.load()
-        task = asyncio.create_task(Tooler(folder.registry).call("slow"))
-        await started.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return seen
-
-    assert asyncio.run(main()) == ["ended"]
-
-
-def test_what_tools_report_reaches_whoever_listens(tmp_path: Path) -> None:
-    from sovl_tools import ToolContext
-
-    def report(context: ToolContext) -> None:
-        """Report."""
-        context.log("info", "here")
-
-    folder = Folder(tmp_path, report)
-    folder.save("outer", call("report"))
-    folder.load()
-    seen: list[Any] = []
-    Tooler(folder.registry).call_sync("outer", on_event=seen.append)
-    assert [each.message for each in seen if isinstance(each, LogMessage)] == ["here"]
-
-
 def test_an_unsound_procedure_is_in_the_report_and_says_why(folder: Folder) -> None:
     folder.save("good", returning(1))
     folder.save("bad", returning("{{ x"))
@@ -154,14 +103,6 @@ def test_an_unsound_procedure_is_in_the_report_and_says_why(folder: Folder) -> N
     assert failure is not None
     assert failure.kind == "unavailable"
     assert "ST759" in failure.message
-
-
-@pytest.mark.parametrize("name", ["class", "a" * 64])
-def test_a_name_that_no_tool_can_have_is_told(folder: Folder, name: str) -> None:
-    folder.save(name, returning(1))
-    folder.load()
-    errors = folder.registry.report.errors
-    assert [Path(each.path).stem for each in errors] == ([name] if name == "class" else [])
 
 
 def test_a_directory_that_is_not_there_or_empty_is_told(folder: Folder) -> None:

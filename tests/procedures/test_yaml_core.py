@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.procedures.parse.yaml import MAX_EXPANSION, NotYamlError, load
-from sovl_tools.procedures.procedure import MAX_VALUES
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
@@ -33,8 +32,6 @@ def refusal(text: str) -> NotYamlError | None:
     [
         ("[null, Null, NULL, ~, ]", [None, None, None, None]),
         ("a:", {"a": None}),
-        ("---", None),
-        ("[nULL, nil]", ["nULL", "nil"]),
         ("[true, True, TRUE, false, False, FALSE]", [True, True, True, False, False, False]),
         ("[yes, no, on, off, y, n, tRUE]", ["yes", "no", "on", "off", "y", "n", "tRUE"]),
         ("[0, -1, +12, 010, 0o17, 0x1F, 0xff]", [0, -1, 12, 10, 15, 31, 255]),
@@ -46,14 +43,11 @@ def refusal(text: str) -> NotYamlError | None:
         ("[!!str 12, !!str , ! 12, ! ]", ["12", "", "12", ""]),
         ("[!!int '7', !!float 3, !!float 0x10]", [7, 3.0, 16.0]),
         ("[!!null '', !!bool 'true']", [None, True]),
-        ("!!map {a: !!seq [1]}", {"a": [1]}),
-        ("! [! {}]", [{}]),
         ("<<: {a: 1}\nb: 2", {"<<": {"a": 1}, "b": 2}),
         ("? a\n: 1\n? b", {"a": 1, "b": None}),
         ("a: |\n  x\n  y\nb: >-\n  x\n  y", {"a": "x\ny\n", "b": "x y"}),
         ("text: Hello {{ name }}!", {"text": "Hello {{ name }}!"}),
         (r'"\ud83d\ude00 \/ \x41"', "\U0001f600 / A"),
-        ("# c\n%YAML 1.2\n---\na\n...\n", "a"),
         ("a: 1\r\nb: 2", {"a": 1, "b": 2}),
     ],
 )  # fmt: skip
@@ -61,52 +55,24 @@ def test_scalars_mean_what_the_core_schema_says(text: str, value: Any) -> None:
     assert json.dumps(load(text).value) == json.dumps(value)
 
 
-@moderate
-@given(st.text("0123456789+-.eExo_:a", max_size=8))
-def test_no_scalar_is_anything_but_text_null_or_a_number(text: str) -> None:
-    try:
-        value = load(f"- {text}").value[0]
-    except NotYamlError:
-        return
-    assert type(value) in {str, int, float, type(None), list, dict}
-    if isinstance(value, int) and not text.startswith("0"):
-        assert value == int(text)
-    if isinstance(value, float):
-        assert value == float(text)
-
-
 @check_each(
     ("text", "offset", "message"),
     [
         ("a: .inf", 3, ".inf is not a JSON number; quote it if it is text"),
-        ("a: -.INF", 3, "-.INF is not a JSON number; quote it if it is text"),
         ("a: .NaN", 3, ".NaN is not a JSON number; quote it if it is text"),
         ("a: 1e999", 3, "1e999 is not a JSON number"),
-        ("!!float 0x" + "f" * 300, 0, "0x" + "f" * 38 + " is not a JSON number"),
         ("a: " + "9" * 5000, 3, "the number has more digits than can be read"),
         ("a: 0x" + "f" * 5000, 3, "the number has more digits than can be read"),
         (r'a: "\ud83d"', 3, "the string contains half of a surrogate pair"),
         ("!!int x", 0, "'x' is not an integer, as its tag says; remove the tag"),
-        ("!!float x", 0, "'x' is not a number, as its tag says; remove the tag"),
-        ("!!bool x", 0, "'x' is not a boolean, as its tag says; remove the tag"),
-        ("!!null x", 0, "'x' is not null, as its tag says; remove the tag"),
         ("1: x", 0, 'the key 1 isn\'t a string; put it in quotes: "1"'),
-        ("{true: x}", 1, 'the key true isn\'t a string; put it in quotes: "true"'),
         ("? \n: x", 1, "a key is missing here"),
         ("? [a]\n: b", 2, "a list can't be a key; write a string"),
-        ("{{a: b}: c}", 0, 'a template without quotes is a mapping; put it in quotes: "{{ … }}"'),
         ("? {a: b}\n: c", 2, "a mapping can't be a key; write a string"),
         ("a: {{ x }}", 3, 'a template without quotes is a mapping; put it in quotes: "{{ … }}"'),
         ("a: 1\nb: 2\na: 3", 10, "the key 'a' appears a second time"),
         ("a: !x 1", 3, "the tag '!x' has no meaning here; remove it"),
-        ("a: !<x> 1", 3, "the tag 'x' has no meaning here; remove it"),
         ("!!python/object:os.system a", 0, "the tag '!!python/object:os.system' has no meaning"),
-        ("a: !!timestamp 2001-01-01", 3, "the tag '!!timestamp' has no meaning here; remove it"),
-        ("!!set {a}", 0, "the tag '!!set' has no meaning here; remove it"),
-        ("!!omap [a: 1]", 0, "the tag '!!omap' has no meaning here; remove it"),
-        ("!!binary YQ==", 0, "the tag '!!binary' has no meaning here; remove it"),
-        ("!!seq a", 0, "the tag '!!seq' has no meaning here; remove it"),
-        ("!!str [a]", 0, "the tag '!!str' has no meaning here; remove it"),
         ("a\n---\nb", 2, "a second document begins here; keep one in a file"),
         ("# nothing\n", 0, "the file is empty"),
     ],
@@ -125,27 +91,14 @@ def test_what_json_has_not_is_refused_at_its_place(text: str, offset: int, messa
         ("a: @b", 3, "no value can begin with this character"),
         ("a: b: c", 4, "a colon makes no sense here"),
         ("- a\nb", 5, "a colon is missing after the key"),
-        ("a: - b", 3, "an entry of a list makes no sense here"),
-        ("a: ? b", 3, "a key makes no sense here"),
         ("a: 'b", 5, "the quoted text does not end"),
-        ("a: 'b\n---\n'", 6, "the quoted text does not end"),
         (r'a: "\q"', 5, "the backslash begins no escape that YAML has"),
-        (r'a: "\xg"', 6, "the escape needs more hexadecimal digits"),
         (r'a: "\UFFFFFFFF"', 6, "an escape or a number is too large here"),
-        ("%YAML " + "1" * 5000 + ".1\n---", 6, "an escape or a number is too large here"),
         ("a:\n  - b\n c: d", 10, "this does not belong to the lines above"),
         ("[1", 2, "a comma or ']' is missing before this"),
         ("{a: 1", 5, "a comma or '}' is missing before this"),
         ("[}", 1, "a value is missing here"),
-        ("[]]", 2, "something follows the end of the document"),
-        ("!x!y z", 0, "the tag has no meaning here"),
-        ("& a", 1, "an anchor needs a name of letters and digits"),
-        ("* a", 1, "an alias needs a name of letters and digits"),
         ("a: |x", 4, "only '-', '+' or a digit may follow '|' or '>'"),
-        ("%YAML x", 6, "the directive is unknown or broken"),
-        ("a: !<x", 6, "the tag is broken"),
-        ("a: !x{", 5, "the tag is broken"),
-        ("%YAML 2.0\n---\n", 0, "this is not YAML: found incompatible YAML document"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(text: str, offset: int, message: str) -> None:
@@ -181,12 +134,8 @@ def test_an_alias_stands_where_it_is_and_its_parts_at_the_anchor() -> None:
     ("text", "message", "advice"),
     [
         ("&a [*a]", "the alias 'a' is part of what it repeats", None),
-        ("&a {b: {c: *a}}", "the alias 'a' is part of what it repeats", None),
         ("- &name 1\n- *nam", "there's no anchor 'nam' before this", "did you mean 'name'?"),
-        ("[*a, &a 1]", "there's no anchor 'a' before this", None),
         ("[&a 1, &a 2]", "the anchor 'a' appears a second time", None),
-        ("&a [1]\n", None, None),
-        ("{? *a : 1}", "there's no anchor 'a' before this", None),
         ("[&a [1], {*a : 1}]", "the key *a isn't a string", 'put it in quotes: "*a"'),
     ],
 )
@@ -209,11 +158,6 @@ def test_aliases_may_stand_for_so_many_values_and_not_one_more() -> None:
     assert error.offset == len(hundred) + 5 * times + 2
 
 
-def test_aliases_are_counted_before_the_rest_is_read() -> None:
-    text = "a: &x 1\nb: [" + "*x," * (MAX_EXPANSION + 1)
-    assert refused(f"{text} and no end").offset == len(text) - 3
-
-
 def test_a_billion_laughs_are_refused_at_the_first_ten_thousand() -> None:
     lines = ["a0: &a0 [" + "ha, " * 9 + "ha]"]
     lines += [f"a{n}: &a{n} [" + f"*a{n - 1}, " * 9 + f"*a{n - 1}]" for n in range(1, 100)]
@@ -221,29 +165,8 @@ def test_a_billion_laughs_are_refused_at_the_first_ten_thousand() -> None:
     assert text.index("a3:") < refused(text).offset < text.index("a4:")
 
 
-def test_long_texts_count_for_more_than_one_value() -> None:
-    text = "- &a " + "x" * 100_000 + "\n" + "- *a\n" * 11
-    assert "more than 10,000 values" in refused(text).message
-
-
 def test_aliases_do_not_nest_deeper_than_what_is_written() -> None:
     fifty = "- &a " + "[" * 50 + "]" * 50 + "\n"
     deepest = "- " + "[" * 49 + "*a" + "]" * 49
     assert load(fifty + deepest).value
     assert "levels deep" in refused(fifty + deepest.replace("*a", "[*a]")).message
-
-
-@pytest.mark.unmeasured
-@pytest.mark.parametrize("opening", ["[", "- ", "{a: "])
-def test_endless_nesting_is_refused_at_its_hundred_and_first_level(opening: str) -> None:
-    error = refused(opening * 100_000)
-    assert error.message == "values are nested more than 100 levels deep"
-    assert error.offset == 100 * len(opening)
-
-
-@pytest.mark.unmeasured
-def test_a_document_has_so_many_values_and_not_one_more() -> None:
-    text = "[" + "0," * (MAX_VALUES - 1) + "0]"
-    error = refused(text)
-    assert error.message == "the file has more than 50,000 values"
-    assert error.offset == text.index("]") - 1
