@@ -388,7 +388,7 @@ class Engine:
                 return kind(definition, self.settings, log, make_context=self._make_context)
             except UnavailableError as error:
                 return Failure("unavailable", str(error))
-            except Exception as error:  # the other tools can be called
+            except Exception as error:  # noqa: BLE001 - the other tools can be called
                 log_exception("tool %s can't be prepared", name)
                 return Failure("unavailable", f"tool {name!r} can't be prepared: {error}")
         return _missing(name, catalog)
