@@ -5,12 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from sovl_tools.linting.diff import ToolVersion, compare
-from sovl_tools.schema.subschemas import nodes
-from tests.schema.strategies import NAMES, examples, moderate, plain_schemas
 from tests.tables import check_each
 
 TEXT = {"type": "string"}
@@ -82,105 +77,66 @@ MUTATIONS: list[tuple[str, Any, str]] = [
     # arguments
     ("parameters/properties/new", TEXT, "compatible"),
     ("parameters/properties/city", GONE, "breaking"),
-    ("parameters/properties/tags", GONE, "breaking"),
     ("parameters/required", ["city", "unit", "days"], "breaking"),
     ("parameters/required", ["city"], "compatible"),
     ("parameters/required", ["unit", "city"], "none"),
-    ("parameters/required", GONE, "compatible"),
     ("parameters/properties/city/description", "Its proper name.", "wording"),
-    ("parameters/properties/city/description", GONE, "wording"),
-    ("parameters/properties/city/title", "City", "wording"),
-    ("parameters/properties/city/minLength", GONE, "compatible"),
     ("parameters/properties/city/minLength", 0, "compatible"),
     ("parameters/properties/city/minLength", 2, "breaking"),
     ("parameters/properties/city/pattern", "^b", "breaking"),
-    ("parameters/properties/city/pattern", GONE, "compatible"),
     ("parameters/properties/city/type", "integer", "breaking"),
     ("parameters/properties/city/type", ["string"], "none"),
     ("parameters/properties/city/type", ["string", "null"], "compatible"),
-    ("parameters/properties/city/enum", ["a", "ab"], "breaking"),
     ("parameters/properties/days/minimum", 0, "compatible"),
     ("parameters/properties/days/minimum", 2, "breaking"),
-    ("parameters/properties/days/minimum", 0.5, "none"),
     ("parameters/properties/days/exclusiveMinimum", 0, "none"),
     ("parameters/properties/days/exclusiveMaximum", 10, "none"),
     ("parameters/properties/days/exclusiveMaximum", 9, "breaking"),
     ("parameters/properties/days/maximum", 10, "compatible"),
     ("parameters/properties/days/type", "number", "compatible"),
     ("parameters/properties/days/default", 4, "compatible"),
-    ("parameters/properties/days/default", GONE, "compatible"),
     ("parameters/properties/ratio/type", "integer", "breaking"),
     ("parameters/properties/ratio/exclusiveMinimum", 0, "breaking"),
-    ("parameters/properties/ratio/exclusiveMinimum", -1, "none"),
-    ("parameters/properties/ratio/maximum", 1, "none"),
-    ("parameters/properties/ratio/exclusiveMaximum", GONE, "compatible"),
     ("parameters/properties/step/multipleOf", 3, "compatible"),
     ("parameters/properties/step/multipleOf", 12, "breaking"),
     ("parameters/properties/unit/enum", ["F", "C"], "none"),
     ("parameters/properties/unit/enum", ["C", "F", "K"], "compatible"),
     ("parameters/properties/unit/enum", ["C"], "breaking"),
-    ("parameters/properties/unit", TEXT, "compatible"),
-    ("parameters/properties/unit/type", "string", "none"),
-    ("parameters/properties/tags/items", {"type": ["string", "integer"]}, "compatible"),
     ("parameters/properties/tags/items", {"type": "string", "maxLength": 9}, "breaking"),
     ("parameters/properties/tags/maxItems", 4, "breaking"),
-    ("parameters/properties/tags/maxItems", 6, "compatible"),
-    ("parameters/properties/tags/uniqueItems", False, "compatible"),
     ("parameters/properties/start/type", "string", "breaking"),
-    ("parameters/properties/start/type", ["null", "string"], "none"),
-    ("parameters/properties/start/format", GONE, "compatible"),
-    ("parameters/properties/start/format", "date-time", "breaking"),
     ("parameters/properties/place/properties/street", GONE, "breaking"),
     ("parameters/properties/place/properties/note", TEXT, "compatible"),
     ("parameters/properties/place/additionalProperties", GONE, "compatible"),
     ("parameters/properties/options/properties/fast", GONE, "compatible"),
-    ("parameters/properties/options/additionalProperties", True, "none"),
     ("parameters/properties/options/additionalProperties", False, "breaking"),
-    ("parameters/properties/options/required", ["fast"], "breaking"),
-    ("parameters/properties/options/required", [], "none"),
     ("parameters/properties/either/anyOf/1", {"type": "number"}, "compatible"),
     ("parameters/properties/either/anyOf/1", GONE, "breaking"),
-    ("parameters/properties/either/anyOf/1", TEXT, "breaking"),
-    ("parameters/properties/either", {"type": ["integer", "string"]}, "none"),
     ("parameters/properties/spot", TOOL["parameters"]["$defs"]["spot"], "none"),
     ("parameters/$defs/spot/properties/lat/minimum", 0, "breaking"),
-    ("parameters/$defs/spot/properties/lat/minimum", GONE, "compatible"),
     ("parameters/$defs/spot/description", "Where.", "wording"),
     ("parameters/additionalProperties", False, "none"),
-    ("parameters/additionalProperties", True, "none"),
     ("parameters/$schema", "https://json-schema.org/draft/2020-12/schema", "none"),
     # results
     ("output_schema", GONE, "breaking"),
     ("output_schema/properties/high/type", "integer", "compatible"),
     ("output_schema/properties/high/type", ["number", "null"], "breaking"),
-    ("output_schema/properties/high/minimum", -90, "compatible"),
     ("output_schema/properties/sky/enum", ["sun"], "compatible"),
     ("output_schema/properties/sky/enum", ["sun", "rain", "snow"], "breaking"),
-    ("output_schema/properties/low", {"type": "number"}, "breaking"),
-    ("output_schema/properties/sky", GONE, "compatible"),
     ("output_schema/required", ["high", "sky"], "compatible"),
     ("output_schema/required", [], "breaking"),
-    ("output_schema/additionalProperties", GONE, "breaking"),
     ("output_schema/properties/high/description", "At noon.", "wording"),
     # annotations
     ("annotations/read_only", False, "breaking"),
-    ("annotations/read_only", GONE, "breaking"),
     ("annotations/idempotent", False, "breaking"),
     ("annotations/destructive", True, "breaking"),
     ("annotations/destructive", GONE, "none"),
     ("annotations/open_world", True, "breaking"),
-    ("annotations/open_world", False, "none"),
-    ("annotations", {}, "breaking"),
     # the rest of the manifest
     ("description", "Return a place's forecast.", "wording"),
-    ("title", "Forecast", "wording"),
     ("instructions", "Name the unit.", "wording"),
-    ("examples", [], "wording"),
     ("tags", ["weather", "slow"], "compatible"),
-    ("category", "weather", "compatible"),
-    ("version", "1.1", "compatible"),
     ("execution", {"timeout": 5}, "compatible"),
-    ("$schema", "./tool.schema.json", "none"),
 ]
 
 
@@ -207,13 +163,6 @@ def test_what_a_tool_promises_anew_breaks_nothing(path: str, value: Any, expecte
     assert class_of(ToolVersion(old), ToolVersion(edited(old, path, value))) == expected
 
 
-def test_a_new_output_schema_is_one_difference() -> None:
-    (tool,) = compare(
-        {"it": ToolVersion(edited(TOOL, "output_schema", GONE))}, {"it": ToolVersion(TOOL)}
-    )
-    assert [*tool.changes] == [("compatible", "output_schema is new")]
-
-
 def test_a_dropped_property_breaks_only_what_does_not_take_further_arguments() -> None:
     new = edited(TOOL, "parameters/properties/tags", GONE)
     assert class_of(ToolVersion(TOOL), ToolVersion(new)) == "breaking"
@@ -230,37 +179,19 @@ ONE = {"type": "object", "properties": {"a": TEXT}, "required": ["a"]}
     [
         (TEXT, {"type": ["string"]}),
         (TEXT, {"anyOf": [TEXT]}),
-        (TEXT, {"oneOf": [TEXT]}),
-        (TEXT, {"allOf": [TEXT]}),
         (TEXT, {"allOf": [{}, TEXT, True]}),
         (TEXT, {"type": "string", "minLength": 0}),
-        (TEXT, {"type": "string", "minimum": 5}),
         ({"const": "a"}, {"enum": ["a"]}),
-        ({"const": "a"}, {"type": "string", "const": "a"}),
-        ({"enum": ["a", "b"]}, {"enum": ["b", "a"]}),
-        ({"enum": ["a", "b"]}, {"anyOf": [{"const": "b"}, {"const": "a"}]}),
-        ({"enum": [1, 2]}, {"enum": [1.0, 2]}),
-        ({"enum": ["a", "bb"]}, {"enum": ["a", "bb"], "maxLength": 2}),
         ({"enum": [True, False]}, {"type": "boolean"}),
-        ({"const": None}, {"type": "null"}),
         ({"type": ["string", "null"]}, {"anyOf": [TEXT, {"type": "null"}]}),
-        ({"type": "number"}, {"type": ["number", "integer"]}),
         ({"type": "number", "multipleOf": 1}, {"type": "integer"}),
         ({"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 1}),
-        ({"type": "integer", "exclusiveMaximum": 9.5}, {"type": "integer", "maximum": 9}),
-        ({"minimum": 0, "exclusiveMinimum": 0}, {"exclusiveMinimum": 0}),
         ({"allOf": [{"minimum": 1}, {"maximum": 3}]}, {"minimum": 1, "maximum": 3}),
         ({"type": "array"}, {"type": "array", "items": True, "minItems": 0, "uniqueItems": False}),
         ({"type": "array", "items": {}}, {"type": "array"}),
-        ({"type": "object"}, {"type": "object", "properties": {}, "required": []}),
         ({"type": "object"}, {"type": "object", "additionalProperties": {}, "minProperties": 0}),
-        (ONE, {"type": "object", "required": ["a"], "properties": {"a": TEXT}}),
-        (ONE, {**ONE, "minProperties": 1}),
         (ONE, REF),
-        ({"type": "array", "items": ONE}, {"type": "array", "items": REF}),
-        ({"type": "string", "format": "date"}, {"format": "date", "type": "string"}),
         ({}, True),
-        ({}, {"type": ["string", "number", "boolean", "null", "array", "object"]}),
     ],
 )  # fmt: skip
 def test_equivalent_schemas_do_not_differ(one: Any, other: Any) -> None:
@@ -272,73 +203,3 @@ def test_equivalent_schemas_do_not_differ(one: Any, other: Any) -> None:
             )
         ]
         assert compare({"it": versions[0]}, {"it": versions[1]}) == []
-
-
-Schema = dict[str, Any]
-
-
-def listed_type(schema: Schema, _: Schema) -> None:
-    if isinstance(schema.get("type"), str):
-        schema["type"] = [schema["type"]]
-
-
-def other_order(schema: Schema, _: Schema) -> None:
-    for key in ("enum", "required", "type"):
-        if isinstance(schema.get(key), list):
-            schema[key] = schema[key][::-1]
-    schema["properties"] = dict(reversed(schema.get("properties", {}).items()))
-
-
-def wrapped(keyword: str) -> Any:
-    def wrap(schema: Schema, _: Schema) -> None:
-        inner = dict(schema)
-        schema.clear()
-        schema[keyword] = [inner]
-
-    return wrap
-
-
-def referred(schema: Schema, root: Schema) -> None:
-    inner, name = dict(schema), f"d{len(root['$defs'])}"
-    schema.clear()
-    schema["$ref"] = f"#/$defs/{name}"
-    root["$defs"][name] = inner
-
-
-def said_needlessly(schema: Schema, _: Schema) -> None:
-    for key, value in (("minLength", 0), ("minItems", 0), ("uniqueItems", False)):
-        schema.setdefault(key, value)
-
-
-def excluding(schema: Schema, _: Schema) -> None:
-    bound = schema.get("minimum")
-    if schema.get("type") == "integer" and isinstance(bound, int):
-        schema["exclusiveMinimum"] = schema.pop("minimum") - 1
-
-
-REWRITINGS: list[Any] = [
-    listed_type, other_order, wrapped("anyOf"), wrapped("allOf"), wrapped("oneOf"), referred,
-    said_needlessly, excluding,
-]  # fmt: skip
-
-
-@settings(moderate, max_examples=examples(1500))
-@given(
-    st.dictionaries(st.sampled_from(NAMES), plain_schemas, min_size=1, max_size=2),
-    st.lists(st.tuples(st.sampled_from(REWRITINGS), st.integers(0, 20)), max_size=4),
-)
-def test_a_schema_that_is_written_otherwise_does_not_differ(
-    properties: Schema, rewritings: list[tuple[Any, int]]
-) -> None:
-    before: Schema = {"type": "object", "properties": properties, "$defs": {}}
-    for each in nodes(before, ()):
-        each.schema.pop("description", None)  # which is wording, and moves with its schema
-    now = deepcopy(before)
-    for rewrite, place in rewritings:
-        inner = [each.schema for each in nodes(now, ()) if len(each.path) > 1]
-        rewrite(inner[place % len(inner)], now)
-    one, other = (
-        ToolVersion({"parameters": each, "output_schema": each}) for each in (before, now)
-    )
-    assert compare({"it": one}, {"it": other}) == []
-    assert compare({"it": other}, {"it": one}) == []

@@ -26,7 +26,6 @@ from tests.test_wrong_types import MANIFEST, changes, mutated, places, tools_wit
 RANKS = {"rejected": 0, "unavailable": 1, "disabled": 1, "loaded": 2}
 SETTINGS = Settings()
 NAMED = [place for place in places(MANIFEST) if place and isinstance(place[-1], str)]
-FOREIGN = ["str", "INT", "dict", "Objekt", ["int", "none"], ["text", "str"], "date", "", "bool"]
 
 
 def load(folders: Sequence[ToolFolder]) -> list[Candidate]:
@@ -140,25 +139,3 @@ def test_a_misspelt_key_anywhere_is_fixed_or_left(
     place: tuple[str | int, ...], at: int, how: str, *, unsafe: bool
 ) -> None:
     assert_fixes(misspelt(MANIFEST, place, at, how), unsafe=unsafe)
-
-
-@settings(moderate, max_examples=examples(200))
-@given(
-    place=st.sampled_from([each for each in NAMED if each[-1] == "type"]),
-    kind=st.sampled_from(FOREIGN),
-    other=changes(MANIFEST),
-    unsafe=st.booleans(),
-)
-def test_a_type_of_another_language_is_fixed_next_to_another_mistake(
-    place: tuple[str | int, ...],
-    kind: Any,
-    other: tuple[tuple[str | int, ...], Any],
-    *,
-    unsafe: bool,
-) -> None:
-    document = mutated(MANIFEST, place, kind)
-    try:
-        document = mutated(document, *other)
-    except (KeyError, IndexError, TypeError):
-        return  # the first took away the place of the second
-    assert_fixes(document, unsafe=unsafe)

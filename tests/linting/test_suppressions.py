@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from sovl_tools.linting.suppressions import suppress_findings, suppressions_of
-from sovl_tools.model.catalog import Candidate, LoadReport
-from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Run, Write, manifest_of
 from tests.tables import check_each
 
@@ -42,7 +35,6 @@ def test_a_manifest_leaves_out_what_it_names(run: Run, write: Write) -> None:
         (WARNED.replace(":\n", ":  # sovl: ignore[ST406, st408]\n", 1), []),
         (f"# sovl: ignore[ST4]\n{WARNED}", []),
         (f"{WARNED}# sovl: ignore[ST408]\n", ["ST406"]),
-        (f"{WARNED}\n\ndef late() -> None:\n    # sovl:ignore[ST4]\n    pass\n", []),
         (f'"""# sovl: ignore[ST4]"""\n{WARNED}', ["ST406", "ST408"]),
         (f"{WARNED[:-1]}  # sovl: ignore[ST408]\n", ["ST002", "ST406", "ST408"]),
     ],
@@ -91,13 +83,6 @@ def test_a_comment_that_leaves_nothing_out_is_told(
     assert line.startswith(f"tools/echo/echo.py:2:18: ST002 {words}")
 
 
-def test_a_rule_that_is_named_very_often_is_told_once(run: Run, write: Write) -> None:
-    named = f"ignore[{'ST408,' * 3000}]"
-    write("echo", manifest_of("echo", **{"x-ignore": ["ST306"] * 3000}))
-    write("other", code=f"def other(text: str) -> str:\n    return text  # sovl: {named}\n")
-    assert validate(run) == ["ST002", "ST002"]
-
-
 def test_a_flood_of_idle_comments_is_counted_and_can_be_fixed(run: Run, write: Write) -> None:
     idle = "x = 1  # sovl: ignore[ST408]\n"
     write("echo", code=f"{idle * 1200}def echo(text: str) -> str:\n    return text\n")
@@ -132,46 +117,3 @@ def test_a_procedure_leaves_out_what_it_names(run: Run, write: Write) -> None:
         f"name: end\ndescription: End.\nsteps:\n{steps}  # sovl: ignore[unreachable-step]\n"
     )
     assert validate(run) == []
-
-
-@check_each(
-    ("steps", "places"),
-    [
-        ("  - {action: return, value: '# sovl: ignore[ST408]'}\n", []),
-        ("  - action: return\n    value: a # sovl: ignore[ST408]\n", ["5:14"]),
-        ("  - action: return\n    value: a#sovl: ignore[ST408]\n", []),
-        ('  - action: return\n    value: "a\n      # sovl: ignore[ST408]"\n', []),
-        ("  - action: return\n    value: |  # sovl: ignore[ST408]\n      a\n", ["5:15"]),
-        ("  - action: return\n    value: |\n      # sovl: ignore[ST408]\n", []),
-        ("  - {action: return, value: '#'}  # sovl: ignore[ST408]\n", ["4:35"]),
-    ],
-)
-def test_a_string_of_a_procedure_asks_for_nothing(
-    run: Run, write: Write, steps: str, places: list[str]
-) -> None:
-    folder = write("echo").parents[1] / "procedures"
-    folder.mkdir(exist_ok=True)
-    (folder / "end.yaml").write_text(f"name: end\ndescription: End.\nsteps:\n{steps}")
-    lines = run("validate", "--format", "concise").out.splitlines()[:-1]
-    assert [line.split(":", 1)[1].split(": ")[0] for line in lines if "ST002" in line] == places
-
-
-@given(text=st.text(alphabet="#\"'{}[]:, \n\r\tsovlignreST306x-|>U\\\ud800", max_size=80))
-def test_whatever_stands_in_the_files_nothing_raises(
-    text: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    place = tmp_path_factory.mktemp("tool") / "echo"
-    place.mkdir()
-    for content, name in (
-        (f'{{"x-ignore": {text}', "echo.json"),
-        (f"# sovl: ignore[{text}", "a.py"),
-        (f'"# sovl: ignore[{text}', "a.yaml"),
-    ):
-        (place / name).write_bytes(content.encode(errors="surrogatepass"))
-    report = LoadReport((Candidate("echo", str(place), str(place), "loaded"),))
-    asked = suppressions_of(ToolFolder("echo", str(place), str(place)))
-    shown, _ = suppress_findings(report, asked, [str(place / "a.yaml")])
-    for each in shown.diagnostics:
-        assert each.code == "ST002"
-        assert each.line >= 1
-        assert each.column >= 1

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
 from sovl_tools import InferenceError, tool
-from sovl_tools.loading.function_spec import function_spec, unwritable
+from sovl_tools.loading.function_spec import function_spec
 from sovl_tools.scaffolding.new_tool import manifest_of, tool_of_function
 from tests.scaffolding.test_patching import after, parameters
 from tests.tables import check_each
 
 HALF = "it contains half of a surrogate pair"
-TOO_LARGE = "it is not a JSON number"
 
 
 @tool(
@@ -110,10 +108,8 @@ def test_a_step_around_the_function_is_refused(step: str) -> None:
     ("marks", "words"),
     [
         ({"metadata": {"when": object()}}, "'metadata' can't be written: it holds 'object'"),
-        ({"metadata": {"x": "\ud800"}}, f"'metadata' can't be written: {HALF}"),
         ({"annotations": {"read_only": "yes"}}, "'annotations' can't be written: must be "),
         ({"params": {"a": {"minimum": "3"}}}, "'a': its 'minimum' must be a number"),
-        ({"params": {"a": {"pattern": "\ud800"}}}, f"'a': its schema can't be written: {HALF}"),
     ],
 )
 def test_marks_that_no_manifest_can_have_are_refused(marks: dict[str, Any], words: str) -> None:
@@ -122,42 +118,3 @@ def test_marks_that_no_manifest_can_have_are_refused(marks: dict[str, Any], word
     assert words in refusal(tool(**marks)(made))
     spec = function_spec(made)
     assert "annotations" not in spec.fields
-
-
-def test_a_default_of_what_the_function_needs_is_left_out() -> None:
-    @tool(params={"a": {"default": 5}})
-    def made(a: int) -> None: ...
-
-    spec = function_spec(made)
-    assert spec.parameters == {
-        "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
-    }  # fmt: skip
-    assert spec.notes == ("the default of 'a' is omitted: the function doesn't have one",)
-
-
-def test_values_that_no_text_can_hold_are_refused_wherever_they_stand() -> None:
-    @dataclass
-    class Choice:
-        value: Literal["\ud800"]
-
-    def made(a: list[Choice], b: Choice, c: int) -> None: ...
-
-    made.__annotations__ = {"a": list[Choice], "b": Choice, "c": int}
-    spec = function_spec(made)
-    assert spec.errors.keys() == {"a", "b"}
-    assert spec.parameters["required"] == ["c"]
-    assert f"'a': its schema can't be written: {HALF}" in refusal(made)
-
-
-@check_each(
-    ("value", "reason"),
-    [
-        ({"a": [1, 1.5, True, None, ("b",)]}, None),
-        ({"\udfff": 1}, HALF),
-        ([float("nan")], TOO_LARGE),
-        (-(10**400), TOO_LARGE),
-        ({1, 2}, "it holds 'set', which isn't JSON"),
-    ],
-)
-def test_what_a_text_can_hold(value: Any, reason: str | None) -> None:
-    assert unwritable(value) == reason

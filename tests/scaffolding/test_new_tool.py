@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Any, TypedDict
 
 import pytest
-from annotated_types import Ge
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -150,12 +148,6 @@ def test_what_a_function_does_not_say_is_to_be_written() -> None:
     assert "_own" not in made_for(undocumented).document["parameters"]["properties"]
 
 
-def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
-    def own(a: Annotated[int, Ge(5)] = 3) -> None: ...
-
-    assert "default" not in made_for(own).document["parameters"]["properties"]["a"]
-
-
 @check_each(
     ("text", "expected"),
     [
@@ -164,27 +156,14 @@ def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
         ("tag:string?", NewParameter("tag", "string", is_required=False)),
         ("days:integer=3", NewParameter("days", "integer", is_required=False, default=3)),
         ("days:int?=3.0", NewParameter("days", "integer", is_required=False, default=3)),
-        ("size:number=3", NewParameter("size", "number", is_required=False, default=3)),
         ("on:bool=True", NewParameter("on", "boolean", is_required=False, default=True)),
         ("on:boolean=false", NewParameter("on", "boolean", is_required=False, default=False)),
         ("names:list=[1]", NewParameter("names", "array", is_required=False, default=[1])),
-        ("more:dict={}", NewParameter("more", "object", is_required=False, default={})),
-        ("text:string=", NewParameter("text", "string", is_required=False, default="")),
         (
             "text:string=a:b=?\n",
             NewParameter("text", "string", is_required=False, default="a:b=?\n"),
         ),
         ("day:date", NewParameter("day", "string", said={"format": "date"}, annotation="date")),
-        (
-            "at:datetime?",
-            NewParameter(
-                "at",
-                "string",
-                is_required=False,
-                said={"format": "date-time"},
-                annotation="datetime",
-            ),
-        ),
         (
             "unit:enum(celsius,fahrenheit)=celsius",
             NewParameter(
@@ -194,17 +173,6 @@ def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
                 default="celsius",
                 said={"enum": ["celsius", "fahrenheit"]},
                 annotation='Literal["celsius", "fahrenheit"]',
-            ),
-        ),
-        (
-            "sign:enum( = , ?, a:b )=?",
-            NewParameter(
-                "sign",
-                "string",
-                is_required=False,
-                default="?",
-                said={"enum": ["=", "?", "a:b"]},
-                annotation='Literal["=", "?", "a:b"]',
             ),
         ),
         (
@@ -219,18 +187,6 @@ def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
             ),
         ),
         (
-            "level:enum(1,02)",
-            NewParameter(
-                "level", "string", said={"enum": ["1", "02"]}, annotation='Literal["1", "02"]'
-            ),
-        ),
-        (
-            "tags:array(string)",
-            NewParameter(
-                "tags", "array", said={"items": {"type": "string"}}, annotation="list[str]"
-            ),
-        ),
-        (
             'days:list(array(date))=[["2026-01-31"]]',
             NewParameter(
                 "days",
@@ -239,16 +195,6 @@ def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
                 default=[["2026-01-31"]],
                 said={"items": {"type": "array", "items": {"type": "string", "format": "date"}}},
                 annotation="list[list[date]]",
-            ),
-        ),
-        (
-            "units:array(enum(km,mi))?",
-            NewParameter(
-                "units",
-                "array",
-                is_required=False,
-                said={"items": {"type": "string", "enum": ["km", "mi"]}},
-                annotation='list[Literal["km", "mi"]]',
             ),
         ),
     ],
@@ -261,8 +207,6 @@ def test_a_parameter_is_read(text: str, expected: NewParameter) -> None:
     ("text", "message"),
     [
         ("city", "'city' is not NAME:TYPE; write for example city:string"),
-        (":string", "':string' is not NAME:TYPE"),
-        ("a:string?!", "'a:string?!' is not NAME:TYPE"),
         ("my-city:string", "'my-city' can't name a parameter: it is not an ASCII identifier"),
         ("from:string", "'from' can't name a parameter: it is a Python keyword"),
         ("a:strng", "'strng' isn't a type of a parameter; did you mean 'string'?"),
@@ -270,44 +214,21 @@ def test_a_parameter_is_read(text: str, expected: NewParameter) -> None:
             "a:uuid",
             "object, date, datetime, time, enum(A,B) and array(TYPE)",
         ),
-        ("a:dat", "'dat' isn't a type of a parameter; did you mean 'date'?"),
-        ("a:enun(a,b)", "'enun(a,b)' isn't a type of a parameter; did you mean 'enum'?"),
         ("a:enum", "an enum needs its values; write for example enum(celsius,fahrenheit)"),
-        ("a:enum()", "a value is missing in enum()"),
         ("a:enum(a,)", "a value is missing in enum(a,)"),
         ("a:enum(a, a)", "enum(a, a) repeats a value"),
         ("a:enum(a", "the type 'enum(a' needs a ')' at its end"),
-        ("a:enum(a=a", "the type 'enum(a' needs a ')' at its end"),
-        ("a:enum(a)b", "the type 'enum(a)b' needs a ')' at its end"),
-        ("a:enum(\udc80)", "surrogates"),
         ("a:date(3)", "only enum(A,B) and array(TYPE) have brackets, not 'date'"),
         ("a:array()", "array() needs the type of its items; write for example array(string)"),
-        ("a:array(strng)", "'strng' isn't a type of a parameter; did you mean 'string'?"),
         ("a:enum(km,mi)=m", 'the default \'m\' must be one of "km", "mi", not "m"'),
         ("a:date=2026-13-01", "the default '2026-13-01' isn't a valid date"),
-        ("a:array(integer)=[1, true]", ", at [1], must be an integer, not the boolean true"),
         ("a:integer=x", "the default 'x' is not JSON, as 'integer' must be"),
         ("a:number=NaN", "the default 'NaN' is not JSON"),
-        ("a:number=1e999", "the default '1e999' is not JSON"),
-        ("a:array=[1e999]", "is not JSON"),
         ("a:integer=2.5", "the default 2.5 is 'number', but the type is 'integer'"),
         ("a:integer=null", "the default is null; write NAME:TYPE?"),
         ("a:boolean=1", "the default 1 is 'integer', but the type is 'boolean'"),
-        ("a:string=\udc80", "surrogates"),
     ],
 )
 def test_anything_else_is_refused_with_what_would_be_right(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         parameter(text)
-
-
-@moderate
-@given(st.sampled_from(sorted(PYTHON)), st.text(max_size=8) | st.integers().map(str))
-def test_a_default_is_of_its_type_or_refused(kind: str, text: str) -> None:
-    try:
-        found = parameter(f"a:{kind}={text}")
-    except ValueError:
-        return
-    assert found.type == kind
-    assert json.loads(json.dumps(found.default)) == found.default
-    assert type(found.default).__name__ in {PYTHON[kind], "int" if kind == "number" else ""}

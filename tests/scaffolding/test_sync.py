@@ -78,16 +78,6 @@ def test_a_function_that_can_not_be_used_is_told_as_validate_tells_it(
     assert told(found) == [expected]
 
 
-def test_a_folder_with_neither_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "tools" / "echo").mkdir(parents=True)
-    assert told(synced(tmp_path)) == ["ST102 tools/echo:1"]
-
-
-def test_a_folder_whose_name_does_not_fit_is_told(write: Write, tmp_path: Path) -> None:
-    write("my-tool", code="")
-    assert "ST105 tools/my-tool:1" in told(synced(tmp_path))
-
-
 @pytest.mark.parametrize(
     ("keys", "code", "note"),
     [
@@ -134,10 +124,3 @@ def test_added_parameters_without_a_description_are_noted(write: Write, tmp_path
     assert note.endswith(": the docstring doesn't mention them")
     write("echo", manifest_of("echo"), "def echo(text, other=1): ...")
     assert synced(tmp_path).notes == ("no description for 'other': the function has no docstring",)
-
-
-def test_an_unmet_requirement_does_not_keep_a_manifest_from_being_mended(
-    write: Write, tmp_path: Path
-) -> None:
-    write("echo", manifest_of("echo", requires={"env": ["SURELY_NOT_SET"]}), CODE)
-    assert synced(tmp_path).is_changed

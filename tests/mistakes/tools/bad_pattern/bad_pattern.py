@@ -1,2 +1,0 @@
-def bad_pattern(text: str) -> str:
-    return text

@@ -1,2 +1,0 @@
-def bad_syntax(text: str -> str:
-    return text

@@ -1,2 +1,0 @@
-def blank_description(text: str) -> str:
-    return text

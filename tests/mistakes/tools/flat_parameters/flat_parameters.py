@@ -1,2 +1,0 @@
-def flat_parameters(text: str) -> str:
-    return text

@@ -1,2 +1,0 @@
-def form_of_openai(text: str) -> str:
-    return text

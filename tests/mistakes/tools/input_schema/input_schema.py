@@ -1,2 +1,0 @@
-def input_schema(text: str) -> str:
-    return text

@@ -1,2 +1,0 @@
-def lost_reference(text: str) -> str:
-    return text

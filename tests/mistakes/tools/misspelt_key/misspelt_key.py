@@ -1,2 +1,0 @@
-def misspelt_key(text: str) -> str:
-    return text

@@ -1,2 +1,0 @@
-def misspelt_type(text: str) -> str:
-    return text

@@ -1,2 +1,0 @@
-def other(text: str) -> str:
-    return text

@@ -1,2 +1,0 @@
-def open_list(text: list[str]) -> str:
-    return text

@@ -1,2 +1,0 @@
-def parameter_added(text: str, times: int) -> str:
-    return text

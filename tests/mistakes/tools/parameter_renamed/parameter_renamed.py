@@ -1,2 +1,0 @@
-def parameter_renamed(words: str) -> str:
-    return words

@@ -1,2 +1,0 @@
-def positional_only(text: str, /) -> str:
-    return text

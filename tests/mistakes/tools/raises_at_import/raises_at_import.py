@@ -1,5 +1,0 @@
-def raises_at_import(text: str) -> str:
-    return text
-
-
-raise ValueError('not today')

@@ -1,2 +1,0 @@
-def refused_example(text: str) -> str:
-    return text

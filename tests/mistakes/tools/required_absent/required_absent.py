@@ -1,2 +1,0 @@
-def required_absent(text: str) -> str:
-    return text

@@ -1,2 +1,0 @@
-def required_true(text: str) -> str:
-    return text

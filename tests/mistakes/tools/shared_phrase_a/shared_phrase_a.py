@@ -1,2 +1,0 @@
-def shared_phrase_a(text: str) -> str:
-    return text

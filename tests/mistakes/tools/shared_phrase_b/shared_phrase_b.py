@@ -1,2 +1,0 @@
-def shared_phrase_b(text: str) -> str:
-    return text

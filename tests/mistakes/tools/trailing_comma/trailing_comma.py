@@ -1,2 +1,0 @@
-def trailing_comma(text: str) -> str:
-    return text

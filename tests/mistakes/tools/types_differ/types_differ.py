@@ -1,2 +1,0 @@
-def types_differ(text: int) -> str:
-    return str(text)

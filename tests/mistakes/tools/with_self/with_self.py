@@ -1,2 +1,0 @@
-def with_self(self, text: str) -> str:
-    return text

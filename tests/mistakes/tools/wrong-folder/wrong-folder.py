@@ -1,2 +1,0 @@
-def wrong_folder(text: str) -> str:
-    return text

@@ -1,2 +1,0 @@
-def wrong_default(text: str = "") -> str:
-    return text

@@ -1,2 +1,0 @@
-def wrong_name(text: str) -> str:
-    return text
