@@ -47,7 +47,7 @@ SLOW = tuple(
         *("agent", "cli", "docs", "process", "remote", "serving", "testing", "tools"),
         *("formats/test_mcp.py", "formats/test_messages.py", "formats/test_sdk_types.py"),
         *("loading/test_isolation.py", "loading/test_generations.py"),
-        *("authoring/test_odd_objects.py", "signature/test_odd_annotations.py"),
+        "signature/test_odd_annotations.py",
         *("dispatch/test_giving_up.py", "dispatch/test_hostile_tools.py"),
         *("procedures/test_hostile_templates.py", "procedures/test_journal_processes.py"),
         *("procedures/test_examples.py", "procedures/test_resuming.py"),
@@ -80,7 +80,7 @@ COVERED_BY_OTHERS = (
         Path(__file__).parent / name
         for name in (
             *("agent/test_approval.py", "agent/test_cancelling.py", "agent/test_failures.py"),
-            *("agent/test_map_agent.py", "agent/test_turns.py", "authoring/test_odd_objects.py"),
+            *("agent/test_map_agent.py", "agent/test_turns.py"),
             *("cli/test_call.py", "cli/test_permissions.py"),
             *("cli/test_terminal.py", "cli/test_validate.py", "cli/test_validate_procedures.py"),
             *("cli/test_validate_watch.py", "cli/test_watch.py", "dispatch/test_concurrency.py"),

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 from sovl_tools import ProcedureManager, SovlToolsError, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.configuration import configuration
-from sovl_tools.linting.diff import compare, versions_of
 from sovl_tools.loading.sources import discover
 from sovl_tools.model.errors import ConfigurationError, LockError
 from sovl_tools.procedures.errors import ProcedureError
@@ -265,37 +264,6 @@ def test_a_wrong_value_in_a_manifest_is_a_finding_there_and_nowhere_else(
 
 
 @settings(moderate, max_examples=examples(1000))
-@given(first=changes(MANIFEST), second=changes(MANIFEST))
-def test_two_wrong_values_hurt_no_neighbour(
-    first: tuple[Place, Any], second: tuple[Place, Any]
-) -> None:
-    document = mutated(MANIFEST, *first)
-    try:
-        document = mutated(document, *second)
-    except (KeyError, IndexError, TypeError):
-        return  # the first took away the place of the second
-    with tools_with(document) as root:
-        registry = ToolRegistry.from_directory(root)
-        assert_placed(registry, root)
-        assert_serves(registry)
-
-
-@settings(moderate, max_examples=examples(1000))
-@given(change=changes(MANIFEST))
-def test_a_manifest_that_breaks_while_it_is_watched_keeps_its_last_good_version(
-    change: tuple[Place, Any],
-) -> None:
-    with tools_with(MANIFEST) as root:
-        registry = ToolRegistry.from_directory(root)
-        assert registry.report.diagnostics == ()
-        manifest = json.dumps(mutated(MANIFEST, *change))
-        (root / "subject" / "subject.json").write_text(manifest)
-        registry.reload()
-        assert_placed(registry, root)
-        assert_serves(registry)
-
-
-@settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST), has_function=st.booleans(), prune=st.booleans())
 @example(change=(("requires",), []), has_function=False, prune=False)
 def test_sync_tells_of_a_wrong_value_or_mends_around_it(
@@ -390,22 +358,6 @@ def _refusal() -> str | None:
     except ConfigurationError as error:
         return str(error)
     return None
-
-
-@settings(moderate, max_examples=examples(1000))
-@given(changes(MANIFEST))
-def test_a_wrong_value_in_a_manifest_is_compared_or_the_tool_is_gone(
-    change: tuple[Place, Any],
-) -> None:
-    with tools_with(MANIFEST) as root:
-        sound = versions_of(discover(str(root), str(root)))
-        text = json.dumps(mutated(MANIFEST, *change))
-        (root / "subject" / "subject.json").write_text(text, encoding="utf-8")
-        other = versions_of(discover(str(root), str(root)))
-        for old, new in ((sound, other), (other, sound)):
-            for each in compare(old, new):
-                assert each.name == "subject"
-                assert each.changes
 
 
 HASHES = {"manifest": f"sha256:{'0' * 64}", "code": f"sha256:{'1' * 64}"}
