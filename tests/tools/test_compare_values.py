@@ -8,7 +8,7 @@ import pytest
 import sovl_tools
 from tests.tables import check_each
 
-from .conftest import Call, Module, Refuse
+from .conftest import Module, Refuse
 
 Value = Callable[..., Any]
 Step = dict[str, Any]
@@ -18,22 +18,16 @@ Step = dict[str, Any]
     ("left", "operator", "right", "expected"),
     [
         (1, "eq", 1.0, True),
-        (1, "eq", 2, False),
         (1, "ne", 2, True),
         (1, "eq", "1", False),
-        (1, "ne", "1", True),
         (1, "lt", 2, True),
-        (2, "lt", 2, False),
         (2, "le", 2, True),
         (3, "gt", 2.5, True),
-        (2, "ge", 3, False),
         ("a", "lt", "b", True),
-        ("b", "ge", "a", True),
         ("haystack", "contains", "stack", True),
         ("haystack", "contains", "needle", False),
         ("order-42", "matches", r"^order-\d+$", True),
         ("order-x", "matches", r"^order-\d+$", False),
-        ("say order-42 now", "matches", r"order-\d", True),
     ],
 )
 def test_compares(value: Value, left: Any, operator: str, right: Any, expected: bool) -> None:  # noqa: FBT001
@@ -46,9 +40,7 @@ def test_compares(value: Value, left: Any, operator: str, right: Any, expected: 
     [
         ("STRASSE", "eq", "straße"),
         ("Abc", "contains", "BC"),
-        ("ABC", "matches", "^abc$"),
         ("b", "gt", "A"),
-        (1, "lt", 2),
     ],
 )
 def test_can_ignore_case(value: Value, left: Any, operator: str, right: Any) -> None:
@@ -61,8 +53,6 @@ def test_can_ignore_case(value: Value, left: Any, operator: str, right: Any) -> 
     [
         (1, "lt", "2", "a number and a string have no order: compare like with like"),
         (1, "contains", "1", "'contains' needs two strings, not a number"),
-        ("1", "contains", 1, "'contains' needs two strings, not a number"),
-        ("a", "matches", 1, "'matches' needs two strings, not a number"),
         ("a", "matches", "(", "it isn't a valid regular expression"),
         ("a", "matches", "x" * 501, "the regular expression is longer than 500 characters"),
     ],
@@ -71,21 +61,6 @@ def test_what_cannot_be_compared_is_refused(
     refuse: Refuse, left: Any, operator: str, right: Any, message: str
 ) -> None:
     assert message in refuse("compare_values", left=left, operator=operator, right=right)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"left": 1, "operator": "~", "right": 1},
-        {"left": True, "operator": "eq", "right": 1},
-        {"left": [1], "operator": "eq", "right": 1},
-        {"left": 1, "operator": "eq"},
-    ],
-)
-def test_arguments_that_break_the_schema_are_refused(call: Call, arguments: dict[str, Any]) -> None:
-    answer = call("compare_values", **arguments)
-    assert answer.error is not None
-    assert answer.error.kind == "invalid_arguments"
 
 
 def test_a_hostile_regular_expression_is_stopped(
@@ -108,9 +83,7 @@ def check(registry: sovl_tools.ToolRegistry) -> Callable[[Step], object]:
         {"left": 1, "right": 1},
         {"left": 2, "operator": "gt", "right": 1, "message": "unused", "id": "x"},
         {"left": "ABC", "operator": "matches", "right": "b", "ignore_case": True},
-        {"left": [1, {"a": None}], "right": [1, {"a": None}]},
         {"left": None, "right": None},
-        {"left": None, "operator": "ne", "right": 0},
         {"left": True, "operator": "ne", "right": 1},
     ],
 )
@@ -124,15 +97,11 @@ def test_a_step_that_holds_is_true(check: Callable[[Step], object], step: Step) 
         ({"left": 1, "right": 2, "message": "out of stock"}, "assertion failed: out of stock"),
         ({"left": 1, "right": 2}, "assertion failed: 1 eq 2 does not hold"),
         ({"left": True, "right": 1}, "assertion failed: True eq 1 does not hold"),
-        ({"left": 1, "operator": "gt", "right": 2}, "assertion failed: 1 gt 2 does not hold"),
         ({"right": 1}, "the step 'assert' needs 'left'"),
-        ({}, "the step 'assert' needs 'left' and 'right'"),
         (
             {"left": 1, "operator": "like", "right": 1},
             "'like' isn't an operator: use one of eq, ne",
         ),
-        ({"left": 1, "operator": ["eq"], "right": 1}, "isn't an operator"),
-        ({"left": [1], "operator": "lt", "right": [2]}, "a list and a list have no order"),
         ({"left": True, "operator": "lt", "right": True}, "a boolean and a boolean have no order"),
     ],
 )
@@ -142,9 +111,3 @@ def test_a_step_that_does_not_hold_stops_the_run(
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is compared below
         check(step)
     assert message in str(caught.value)
-
-
-def test_a_giant_value_is_shown_in_part(check: Callable[[Step], object]) -> None:
-    with pytest.raises(ValueError, match="does not hold") as caught:
-        check({"left": "x" * 10_000, "operator": "contains", "right": "y"})
-    assert len(str(caught.value)) < 200

@@ -1,7 +1,6 @@
 """No tool that reads files can be led out of its root directory."""
 
 import os
-import re
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Call, Module, Refuse
+from .conftest import Call, Refuse
 
 Value = Callable[..., Any]
 Arguments = Callable[[str], dict[str, Any]]
@@ -56,13 +55,8 @@ def links_unseen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     "path",
     [
         "../outside/secret.txt",
-        "../outside",
-        "..",
         "sub/../../outside/secret.txt",
         "/etc/passwd",
-        "/",
-        "//etc//passwd",
-        "../root2/x",
         "./././../outside/secret.txt",
     ],
 )
@@ -112,11 +106,6 @@ def test_links_within_the_root_are_followed(value: Value, root: Path) -> None:
         assert [match["path"] for match in found["matches"]] == ["sub/data.csv"]
 
 
-def test_a_link_that_leads_to_itself_is_refused(call: Call, reader: str, root: Path) -> None:
-    (root / "loop").symlink_to("loop")
-    assert not call(reader, **READERS[reader]("loop")).ok
-
-
 @pytest.mark.usefixtures("root")
 def test_a_path_with_a_nul_is_refused(read: Callable[[str], str]) -> None:
     assert read("a\0b") == "a path cannot contain a NUL character"
@@ -149,37 +138,6 @@ def test_what_is_no_regular_file_is_refused_without_waiting(
         assert answer.error.kind == "tool_error"
 
 
-def test_a_link_that_vanishes_while_it_is_followed_is_a_refusal(
-    read: Callable[[str], str], root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (root / "link").symlink_to("nothing")
-    readlink = os.readlink
-
-    def vanishing(path: str, **options: int) -> str:
-        os.unlink(path)
-        return readlink(path, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "readlink", vanishing)
-        answer = read("link")
-    assert "'link'" in answer
-    assert re.search("no (such )?file or directory", answer)
-
-
-def test_a_pipe_put_there_after_the_check_is_refused_without_waiting(
-    module: Module, root: Path
-) -> None:
-    os.mkfifo(root / "pipe")
-    with pytest.raises(ValueError, match="pipe, socket or device"):
-        module("read_text_file").read_file("pipe", limit=1)
-
-
-@pytest.mark.parametrize("reader", sorted(set(READERS) - {"search_files"}), indirect=True)
-@pytest.mark.usefixtures("root")
-def test_the_root_itself_is_no_file(read: Callable[[str], str]) -> None:
-    assert "directory" in read(".")
-
-
 def test_a_root_that_does_not_exist_is_refused(
     read: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, root: Path
 ) -> None:
@@ -200,15 +158,6 @@ def test_without_a_root_the_current_directory_is_the_root(
     assert value("read_text_file", path="data.csv")["text"] == SECRET
 
 
-def test_a_root_that_is_a_link_is_followed(
-    value: Value, monkeypatch: pytest.MonkeyPatch, root: Path
-) -> None:
-    (root / "data.csv").write_text(SECRET, "utf-8")
-    (root.parent / "link").symlink_to(root)
-    monkeypatch.setenv("SOVL_TOOLS_ROOT", str(root.parent / "link"))
-    assert value("read_text_file", path="data.csv")["text"] == SECRET
-
-
 @pytest.mark.parametrize("reader", sorted(set(READERS) - {"search_files"}), indirect=True)
 @pytest.mark.usefixtures("links_unseen")
 def test_a_link_put_there_after_the_check_is_not_followed(
@@ -221,15 +170,6 @@ def test_a_link_put_there_after_the_check_is_not_followed(
         assert "cannot" in message or "not a file" in message
 
 
-@pytest.mark.usefixtures("links_unseen")
-def test_a_search_does_not_follow_a_link_put_there_after_the_check(
-    value: Value, root: Path, outside: Path
-) -> None:
-    (root / "directory").symlink_to(outside)
-    found = value("search_files", query="secret", path="directory")
-    assert (found["matches"], found["files_skipped"]) == ([], 1)
-
-
 @pytest.mark.parametrize("reader", sorted(set(READERS) - {"query_sqlite"}), indirect=True)
 def test_a_system_without_directory_descriptors_is_served_too(
     call: Call, reader: str, root: Path, monkeypatch: pytest.MonkeyPatch
@@ -240,16 +180,3 @@ def test_a_system_without_directory_descriptors_is_served_too(
         patch.setattr(os, "supports_dir_fd", set())
         assert call(reader, **READERS[reader]("data.csv")).ok
         assert not call(reader, **READERS[reader]("out")).ok
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs a list of descriptors")
-def test_no_descriptor_is_left_open(call: Call, reader: str, root: Path) -> None:
-    (root / "a/b").mkdir(parents=True)
-    (root / "a/b/data.csv").write_text(SECRET, "utf-8")
-    paths = ["a/b/data.csv", "a/b", "a/b/nothing", "a/data.csv/x", "../x"]
-    for path in paths:
-        call(reader, **READERS[reader](path))
-    before = len(os.listdir("/proc/self/fd"))
-    for path in paths * 3:
-        call(reader, **READERS[reader](path))
-    assert len(os.listdir("/proc/self/fd")) <= before

@@ -20,7 +20,7 @@ import pytest
 from tests.patience import PATIENCE
 from tests.tables import check_each
 
-from .conftest import Call, Module, Refuse
+from .conftest import Module, Refuse
 
 Value = Callable[..., Any]
 Names = dict[str, list[str]]
@@ -153,11 +153,6 @@ def test_returns_the_text_of_a_page(value: Value, site: Site) -> None:
     }
 
 
-def test_an_error_page_is_an_answer_too(value: Value, site: Site) -> None:
-    answer = value("fetch_url", url=site.url("/missing"))
-    assert (answer["status"], answer["text"]) == (404, "nothing here")
-
-
 def test_sends_the_name_of_the_host_and_asks_for_plain_text(
     value: Value, site: Site, names: Names
 ) -> None:
@@ -170,27 +165,14 @@ def test_sends_the_name_of_the_host_and_asks_for_plain_text(
     assert headers["Accept-Encoding"] == "identity"
 
 
-def test_an_international_name_is_looked_up_in_ascii(
-    value: Value, site: Site, names: Names
-) -> None:
-    names["xn--mnchen-3ya.test"] = ["127.0.0.1"]
-    site.page(b"servus")
-    assert value("fetch_url", url=site.url(host="münchen.test"))["text"] == "servus"
-
-
 @pytest.mark.parametrize(
     ("headers", "body", "text"),
     [
         ({"content_type": "text/plain; charset=latin-1"}, b"caf\xe9", "café"),
         ({"content_type": "text/plain; charset=utf-16"}, "né".encode("utf-16"), "né"),
-        ({"content_type": "text/plain; charset=punycode"}, b"caf\xc3\xa9-", "café-"),
-        ({"content_type": "text/plain; charset=iso-8859-99"}, b"caf\xc3\xa9", "café"),
         ({"content_type": "text/plain; charset=nonsense"}, b"caf\xc3\xa9", "café"),
         ({"content_type": "application/json"}, b'{"a": 1}', '{"a": 1}'),
-        ({"content_type": "application/problem+json"}, b"{}", "{}"),
-        ({"content_type": "image/svg+xml"}, b"<svg/>", "<svg/>"),
         ({"content_type": "TEXT/HTML"}, b"\xef\xbb\xbfx", "x"),
-        ({}, b"no type", "no type"),
         ({"content_type": "text/plain"}, b"a\xffb", "a\ufffdb"),
         (
             {"content_type": "text/plain", "content_encoding": "gzip"},
@@ -202,7 +184,6 @@ def test_an_international_name_is_looked_up_in_ascii(
             zlib.compress(b"zip"),
             "zip",
         ),
-        ({"content_type": "text/plain", "content_encoding": ""}, b"plain", "plain"),
     ],
 )
 def test_decodes_text(
@@ -215,8 +196,6 @@ def test_decodes_text(
     ("headers", "note"),
     [
         ({"content_type": "image/png"}, "the content is image/png, which isn't text"),
-        ({"content_type": "application/pdf"}, "which isn't text"),
-        ({"content_type": "nonsense"}, "which isn't text"),
         ({}, "holds NUL bytes, so it isn't text"),
     ],
 )
@@ -241,39 +220,6 @@ def test_a_packed_bomb_is_unpacked_no_further_than_asked(value: Value, site: Sit
     url = site.page(bomb, content_type="text/plain", content_encoding="gzip")
     answer = value("fetch_url", url=url, max_bytes=10)
     assert (answer["text"], answer["truncated"]) == ("\0" * 10, True)
-
-
-PACKED = gzip.compress(b"some text that is long enough to be cut" * 9, mtime=0)
-
-
-@pytest.mark.parametrize("kept", [1, 5, 40, len(PACKED) - 9, len(PACKED) - 1])
-@pytest.mark.parametrize("before", [b"", gzip.compress(b"first", mtime=0)])
-def test_a_packed_body_that_ends_too_early_is_truncated(
-    value: Value, site: Site, kept: int, before: bytes
-) -> None:
-    url = site.page(before + PACKED[:kept], content_type="text/plain", content_encoding="gzip")
-    answer = value("fetch_url", url=url)
-    assert answer["truncated"]
-    assert (gzip.decompress(before or gzip.compress(b"")) + gzip.decompress(PACKED)).startswith(
-        answer["text"].encode()
-    )
-
-
-@pytest.mark.parametrize("rest", [b"", b"\0" * 20, b"no member"])
-@pytest.mark.parametrize("members", [1, 2, 5000])
-def test_all_members_of_a_packed_body_are_read(
-    value: Value, site: Site, members: int, rest: bytes
-) -> None:
-    body = gzip.compress(b"abcdefghi\n", mtime=0) * members + rest
-    url = site.page(body, content_type="text/plain", content_encoding="gzip")
-    answer = value("fetch_url", url=url)
-    assert (answer["text"], answer["truncated"]) == ("abcdefghi\n" * members, False)
-
-
-def test_an_empty_body_is_whole_however_it_is_packed(value: Value, site: Site) -> None:
-    url = site.page(b"", content_type="text/plain", content_encoding="gzip")
-    answer = value("fetch_url", url=url)
-    assert (answer["text"], answer["truncated"]) == ("", False)
 
 
 @pytest.mark.parametrize(
@@ -307,80 +253,37 @@ def test_redirects_are_limited(refuse: Refuse, site: Site) -> None:
 @pytest.mark.parametrize(
     ("location", "message"),
     [
-        ("ftp://example.test/", "isn't an address that begins with http:// or https://"),
         ("file:///etc/passwd", "isn't an address that begins with http:// or https://"),
-        ("javascript:alert(1)", "isn't an address that begins with http:// or https://"),
         ("http://user:password@example.test/", "must not hold a user name or password"),
-        ("http://[nonsense", "there's no host"),
         ("http://host:port/", "isn't a web address"),
-        ("//xn--a/", "isn't a web address"),
     ],
 )
 def test_a_redirect_is_checked_like_any_address(
-    refuse: Refuse, site: Site, names: Names, location: str, message: str
+    refuse: Refuse, site: Site, location: str, message: str
 ) -> None:
-    names["%5bnonsense"] = ["nonsense.invalid"]
     assert message in refuse("fetch_url", url=site.redirect(location))
-
-
-def test_cookies_are_not_carried_to_another_host_at_the_address(
-    value: Value, site: Site, names: Names
-) -> None:
-    names["one.test"] = names["two.test"] = ["127.0.0.1"]
-    target = site.url("/b", host="two.test")
-    site.page(b"", "/a", status=302, location=target, set_cookie="secret=1; Path=/")
-    site.page(b"done", "/b")
-    value("fetch_url", url=site.url("/a", host="one.test"))
-    assert [headers.get("Cookie") for _, headers in site.asked] == [None, None]
 
 
 @check_each(
     "address",
     [
         "0.0.0.0",
-        "0.1.2.3",
         "10.0.0.1",
         "100.64.0.1",
-        "100.127.255.255",
         "127.0.0.1",
-        "127.255.255.254",
         "169.254.169.254",
         "172.16.0.1",
-        "172.31.255.255",
-        "192.0.0.8",
-        "192.0.2.1",
-        "192.88.99.1",
         "192.168.1.1",
-        "198.18.0.1",
-        "198.51.100.7",
-        "203.0.113.9",
         "224.0.0.1",
-        "239.255.255.250",
-        "240.0.0.1",
         "255.255.255.255",
         "::",
         "::1",
-        "::7f00:1",
         "::ffff:10.0.0.1",
-        "::ffff:93.184.215.14",
         "64:ff9b::a00:1",
-        "64:ff9b::5db8:d70e",
-        "64:ff9b:1::1",
-        "100::1",
-        "2001::1",
-        "2001:2::1",
-        "2001:10::1",
-        "2001:20::1",
         "2001:db8::1",
         "2002:a00:1::1",
-        "3fff::1",
-        "4000::1",
-        "5f00::1",
         "fc00::1",
-        "fdff::1",
         "fe80::1",
-        "fe80::1%1",
-        "fec0::1",
         "ff02::1",
     ],
 )
@@ -394,17 +297,10 @@ def test_special_addresses_are_not_public(module: Module, address: str) -> None:
     [
         PUBLIC,
         "1.1.1.1",
-        "9.255.255.255",
-        "11.0.0.0",
         "100.63.255.255",
         "100.128.0.0",
-        "172.15.255.255",
-        "172.32.0.0",
-        "192.0.1.0",
-        "223.255.255.255",
         "2001:200::1",
         "2606:4700::1111",
-        "2a00:1450::1",
     ],
 )
 def test_other_addresses_are_public(module: Module, address: str) -> None:
@@ -417,16 +313,11 @@ def test_other_addresses_are_public(module: Module, address: str) -> None:
     [
         "127.0.0.1",
         "localhost",
-        "127.1",
         "0x7f.1",
-        "0x7f000001",
         "2130706433",
-        "017700000001",
         "0",
         "[::1]",
-        "[::]",
         "[::ffff:127.0.0.1]",
-        "[::ffff:7f00:1]",
         "[64:ff9b::7f00:1]",
         "10.0.0.1",
         "169.254.169.254",
@@ -493,8 +384,6 @@ def test_a_name_is_looked_up_only_once(
     [
         "http://127.0.0.1:{port}/secret",
         "http://[::1]:{port}/secret",
-        "http://private.test:{port}/secret",
-        "//localhost:{port}/secret",
         "https://169.254.169.254/latest/meta-data",
     ],
 )
@@ -506,38 +395,6 @@ def test_a_redirect_into_the_own_network_is_refused(
     assert PRIVATE_MESSAGE in refuse("fetch_url", url="http://public.test/")
     assert connections == [PUBLIC]
     assert [path for path, _ in strict_site.asked] == ["/"]
-
-
-def test_a_name_that_changes_between_redirects_is_checked_again(
-    refuse: Refuse,
-    strict_site: Site,
-    connections: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    answers = iter([PUBLIC, "127.0.0.1"])
-    real = socket.getaddrinfo
-    monkeypatch.setattr(
-        socket, "getaddrinfo", lambda _, *rest, **options: real(next(answers), *rest, **options)
-    )
-    strict_site.redirect("/again")
-    assert PRIVATE_MESSAGE in refuse("fetch_url", url="http://rebinding.test/")
-    assert connections == [PUBLIC]
-
-
-def test_no_proxy_of_the_environment_is_used(
-    value: Value, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    assert value("fetch_url", url=site.page(b"direct"))["text"] == "direct"
-
-
-def test_the_next_address_is_tried_if_one_does_not_answer(
-    value: Value, site: Site, names: Names
-) -> None:
-    names["two.test"] = ["127.0.0.2", "127.0.0.1"]
-    site.page(b"second")
-    assert value("fetch_url", url=site.url(host="two.test"))["text"] == "second"
 
 
 def test_a_host_that_nobody_answers_for_is_a_refusal(refuse: Refuse, site: Site) -> None:
@@ -553,55 +410,25 @@ def test_a_name_that_does_not_exist_is_a_refusal(refuse: Refuse, names: Names) -
     assert refuse("fetch_url", url="http://missing.test/") == "there's no host 'missing.test'"
 
 
-def test_a_server_that_breaks_off_is_a_refusal(refuse: Refuse, site: Site) -> None:
-    url = site.page(b"short", content_type="text/plain", transfer_encoding="chunked")
-    site.over.set()
-    assert refuse("fetch_url", url=url).startswith("the fetch failed: ")
-
-
 def test_a_server_that_never_ends_is_given_up(refuse: Refuse, site: Site) -> None:
     url = site.page(b"5\r\nhello\r\n", content_type="text/plain", transfer_encoding="chunked")
     message = refuse("fetch_url", url=url, timeout_seconds=0.3)
     assert message == "no complete answer within 0.3 seconds"
 
 
-def test_a_server_that_never_begins_is_given_up(
-    refuse: Refuse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOVL_TOOLS_ALLOW_PRIVATE", "1")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
-        message = refuse("fetch_url", url=url, timeout_seconds=0.2)
-    assert message == "no complete answer within 0.2 seconds"
-
-
 @check_each(
     ("url", "message"),
     [
-        ("http://user@example.test/", "must not hold a user name or password"),
         ("http://user:password@example.test/", "must not hold a user name or password"),
         ("https://example.test\\@127.0.0.1/", "must not hold a user name or password"),
         ("http:///path/only", "isn't an address that begins with http:// or https://"),
-        ("http://xn--a.test/", "isn't a web address"),
         ("http://exa\r\nmple.test/", "isn't a web address"),
         ("http://example.test:port/", "isn't a web address"),
-        ("http://example.test/\0", "isn't a web address"),
-        ("http://" + "a" * 300 + "/", "there's no host"),
         ("http://example.test:65536/", "there's no port 65536"),
-        ("http://example.test:0/", "there's no port 0"),
     ],
 )
 def test_what_is_no_address_is_refused(refuse: Refuse, url: str, message: str) -> None:
     assert message in refuse("fetch_url", url=url)
-
-
-@check_each(
-    "url", ["ftp://example.test/", "file:///etc/passwd", "example.test/page", "http://", ""]
-)
-def test_other_schemes_break_the_schema(call: Call, url: str) -> None:
-    answer = call("fetch_url", url=url)
-    assert answer.error is not None
-    assert answer.error.kind == "invalid_arguments"
 
 
 @pytest.fixture
@@ -654,18 +481,3 @@ def test_a_certificate_for_another_name_is_refused(
     message = refuse("fetch_url", url=secure_site.url(scheme="https", host=host))
     assert "certificate verify failed" in message
     assert secure_site.asked == []
-
-
-@pytest.mark.usefixtures("trusted")
-def test_a_redirect_to_another_name_at_the_address_is_verified_anew(
-    refuse: Refuse, secure_site: Site
-) -> None:
-    secure_site.redirect(secure_site.url("/b", scheme="https", host="other.test"))
-    message = refuse("fetch_url", url=secure_site.url(scheme="https", host="secure.test"))
-    assert "certificate verify failed" in message
-    assert [path for path, _ in secure_site.asked] == ["/"]
-
-
-def test_a_certificate_of_no_known_authority_is_refused(refuse: Refuse, secure_site: Site) -> None:
-    url = secure_site.url(scheme="https", host="secure.test")
-    assert "certificate verify failed" in refuse("fetch_url", url=url)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Call, Module, Refuse
+from .conftest import Refuse
 
 Value = Callable[..., Any]
 
@@ -44,11 +44,6 @@ def test_all_line_breaks_are_line_feeds_in_the_answer(value: Value, root: Path) 
     (root / "mixed").write_bytes(b"dos\r\nmac\runix\n")
     answer = value("read_text_file", path="mixed")
     assert (answer["text"], answer["total_lines"]) == ("dos\nmac\nunix\n", 3)
-
-
-def test_only_line_breaks_part_lines(value: Value, root: Path) -> None:
-    (root / "odd").write_text("one\u2028line\x0c\x0bonly", "utf-8")
-    assert value("read_text_file", path="odd")["total_lines"] == 1
 
 
 def test_an_empty_file_has_no_lines(value: Value, root: Path) -> None:
@@ -97,16 +92,6 @@ def test_a_range_that_holds_no_lines_is_refused(
     assert refuse("read_text_file", path="abc", **lines) == message
 
 
-@pytest.mark.parametrize("lines", [{"start_line": 0}, {"end_line": 0}, {"start_line": -1}])
-def test_a_range_before_the_first_line_is_refused(
-    call: Call, root: Path, lines: dict[str, int]
-) -> None:
-    (root / "abc").write_text("a\nb\nc\n", "utf-8")
-    answer = call("read_text_file", path="abc", **lines)
-    assert answer.error is not None
-    assert answer.error.kind == "invalid_arguments"
-
-
 def test_a_long_answer_ends_with_a_whole_line_and_says_so(value: Value, root: Path) -> None:
     (root / "long").write_text("x" * 999 + "\n" + ("y" * 999 + "\n") * 150, "utf-8")
     first = value("read_text_file", path="long")
@@ -127,9 +112,3 @@ def test_a_giant_file_is_refused(refuse: Refuse, root: Path) -> None:
         file.truncate(50_000_000_000)
     message = refuse("read_text_file", path="giant")
     assert message == "'giant' is larger than the 10000000 bytes that can be read"
-
-
-def test_a_line_before_the_first_is_refused_by_the_function_too(module: Module, root: Path) -> None:
-    (root / "abc").write_text("a\n", "utf-8")
-    with pytest.raises(ValueError, match="lines are counted from 1"):
-        module("read_text_file").read_text_file("abc", start_line=0, end_line=None)

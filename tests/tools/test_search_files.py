@@ -1,7 +1,6 @@
 """Search in files. That nothing outside the root is searched is tested in test_confinement."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,18 +81,11 @@ def test_finds_a_regular_expression(value: Value) -> None:
     ("glob", "expected"),
     [
         ("*.py", ["a.py"]),
-        ("?.*", ["a.py", "b.txt"]),
         ("[!a].txt", ["b.txt"]),
         ("*.md", ["docs/guide.md", "docs/deep/er/notes.md"]),
-        ("**/*.md", ["docs/guide.md", "docs/deep/er/notes.md"]),
         ("docs/*", ["docs/guide.md"]),
-        ("./docs/*.md", ["docs/guide.md"]),
         ("docs/**", ["docs/guide.md", "docs/deep/er/notes.md"]),
         ("docs/**/notes.md", ["docs/deep/er/notes.md"]),
-        ("**/deep/**/*", ["docs/deep/er/notes.md"]),
-        ("**/**", ["a.py", "b.txt", "docs/guide.md", "docs/deep/er/notes.md"]),
-        ("docs", []),
-        ("docs/guide.md/x", []),
         ("*.PY", []),
     ],
 )
@@ -137,22 +129,6 @@ def test_binary_giant_and_odd_files_are_skipped(value: Value, root: Path) -> Non
     assert (answer["files_searched"], answer["files_skipped"]) == (1, 3)
 
 
-def test_a_directory_that_cannot_be_read_is_passed_over(
-    value: Value, tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scandir = os.scandir
-
-    def failing(path: str) -> Any:
-        if os.path.basename(path) == "docs":
-            raise PermissionError
-        return scandir(path)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "scandir", failing)
-        assert set(paths(value("search_files", query="hello"))) == {"b.txt"}
-    assert tree.is_dir()
-
-
 @pytest.mark.parametrize("regex", [False, True])
 def test_the_number_of_results_is_limited(value: Value, root: Path, regex: bool) -> None:  # noqa: FBT001
     (root / "many").write_text("x\n" * 10, "utf-8")
@@ -170,37 +146,12 @@ def test_a_long_line_is_shown_around_its_match(value: Value, root: Path) -> None
     assert "needle" in match["text"]
 
 
-def test_a_regular_expression_sees_the_beginning_of_a_long_line(value: Value, root: Path) -> None:
-    (root / "long").write_text("a" * 1990 + "needle" + "b" * 100 + "needle", "utf-8")
-    assert places(value("search_files", query="needle", regex=True)) == [("long", 1, 1991)]
-    (root / "long").write_text("a" * 1999 + "needle", "utf-8")
-    assert places(value("search_files", query="needle", regex=True)) == []
-
-
-def test_many_files_are_searched_in_batches(value: Value, root: Path) -> None:
-    for number in range(4):
-        (root / f"{number}.txt").write_text(
-            ("x" * 99 + "\n") * 10_000 + f"needle {number}\n", "utf-8"
-        )
-    answer = value("search_files", query=r"needle \d", regex=True)
-    assert places(answer) == [(f"{number}.txt", 10_001, 1) for number in range(4)]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_a_file_name_that_is_no_text_is_shown_as_well_as_it_can_be(
-    value: Value, root: Path
-) -> None:
-    (root / os.fsdecode(b"caf\xe9.txt")).write_text("hello", "utf-8")
-    assert paths(value("search_files", query="hello")) == ["caf\ufffd.txt"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"query": "a\nb"}, "the query contains a line break"),
         ({"query": "a", "path": "nothing"}, "there's no file or directory 'nothing'"),
         ({"query": "(", "regex": True}, "it isn't a valid regular expression: missing )"),
-        ({"query": "a{99999999999999999999}", "regex": True}, "it isn't a valid regular expr"),
     ],
 )
 def test_a_search_that_makes_no_sense_is_refused(
@@ -237,8 +188,3 @@ def test_a_search_that_must_end_early_says_so(
 ) -> None:
     monkeypatch.setattr(module("search_files"), name, limit)
     assert value("search_files", query="hello")["complete"] is False
-
-
-def test_an_empty_query_is_refused_by_the_function_too(module: Module) -> None:
-    with pytest.raises(ValueError, match="the query is empty"):
-        module("search_files").search_files("")
