@@ -62,13 +62,6 @@ def test_a_tool_imports_the_package_that_loads_it(
     assert registry["echo"].execute(text="") == 5
 
 
-def test_a_package_loads_its_own_tools(package: Callable[[str], str]) -> None:
-    name = package("ToolRegistry()\nregistry.load_package(__name__, import_timeout=5)")
-    registry = import_module(name).registry
-    assert not registry.report.errors
-    assert registry["own"].execute(text="") == 5
-
-
 def test_a_load_in_a_load_leaves_out_what_is_being_loaded(
     package: Callable[[str], str], write: Write, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 
 import pytest
 
@@ -25,22 +24,6 @@ def test_all_rows_are_checked_and_those_that_fail_are_named() -> None:
     assert notes == [["in the row left=1, right=2"], ["in the row odd"]]
 
 
-def test_tables_can_be_nested_and_leave_other_arguments_to_fixtures() -> None:
-    seen = []
-
-    @check_each("left", [1, 2], ids=["one", "two"])
-    @check_each("right", {"x": 3}, ids=str.upper)
-    def check(left: int, fixture: str, right: str) -> None:
-        seen.append((left, fixture, right))
-        assert left == 1
-
-    assert [*inspect.signature(check).parameters] == ["fixture"]
-    with pytest.raises(AssertionError) as caught:
-        check(fixture="f")
-    assert seen == [(1, "f", "x"), (2, "f", "x")]
-    assert caught.value.__notes__ == ["in the row right=X", "in the row two"]
-
-
 def test_a_test_that_awaits_has_rows_too() -> None:
     @check_each("delay", [0, 1])
     async def check(delay: int) -> None:
@@ -50,8 +33,3 @@ def test_a_test_that_awaits_has_rows_too() -> None:
     with pytest.raises(AssertionError) as caught:
         asyncio.run(check())
     assert caught.value.__notes__ == ["in the row delay=1"]
-
-
-def test_a_table_without_rows_is_refused() -> None:
-    with pytest.raises(AssertionError, match="nothing would be checked"):
-        check_each("value", [])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import json
 import os
 import subprocess
@@ -164,10 +163,3 @@ def test_the_page_s_commands_run(run: Run, write: Write, tmp_path: Path) -> None
     done = run(*command.split()[2:])
     assert done.err.splitlines() == [note]
     assert done.out.partition(" checked")[0] == summary.partition(" checked")[0]
-
-
-def test_the_page_s_commands_are_ones_that_there_are(tmp_path: Path) -> None:
-    compile(titled()["noxfile.py"].body, "noxfile.py", "exec")
-    tox = configparser.ConfigParser()
-    tox.read_string(titled()["tox.ini"].body)
-    assert tox["testenv:tools"]["commands"].startswith("sovl-tools validate")

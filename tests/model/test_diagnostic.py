@@ -36,11 +36,6 @@ def test_a_diagnostic_is_a_line_that_programs_read() -> None:
     assert str(found) == "echo/echo.json:4:3: ST202 no key"
 
 
-def test_a_rule_is_explained_by_its_docstring() -> None:
-    assert too_large.title == "A number is too large."
-    assert too_large.explanation.endswith("\n\nNo one counts that far. Take a smaller one.")
-
-
 def test_rules_are_asked_in_their_order() -> None:
     verdicts = ask((too_large, odd), 11)
     assert [each.rule for each in verdicts] == [too_large, odd]
@@ -60,9 +55,3 @@ def test_a_rule_that_finds_very_much_says_that_there_is_more() -> None:
     assert of_odd[MAX_FINDINGS - 1] == f"{2 * MAX_FINDINGS - 1} is odd"
     assert of_odd[MAX_FINDINGS:] == ["and more from here on, next to the 100 that are shown"]
     assert has_errors(verdicts), "one rule's number hides no other rule's findings"
-
-
-def test_exactly_as_many_findings_as_are_told_are_told_alone() -> None:
-    verdicts = ask((odd,), *[1] * MAX_FINDINGS)
-    assert {each.finding.message for each in verdicts} == {"1 is odd"}
-    assert len(verdicts) == MAX_FINDINGS

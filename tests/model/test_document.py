@@ -5,11 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.document import Path, depth, dotted, json_path, kind, parse_json_path, pointer
-from tests.schema.strategies import moderate, values
+from sovl_tools.model.document import Path, depth, dotted, json_path, parse_json_path, pointer
+from tests.schema.strategies import moderate
 from tests.tables import check_each
-
-paths = st.lists(st.integers(0, 9) | st.text("ab/~01 ", max_size=4), max_size=4).map(tuple)
 
 
 @check_each(
@@ -23,13 +21,6 @@ paths = st.lists(st.integers(0, 9) | st.text("ab/~01 ", max_size=4), max_size=4)
 )
 def test_a_pointer_is_written_as_its_rfc_says(path: Path, text: str) -> None:
     assert pointer(path) == text
-
-
-@moderate
-@given(paths)
-def test_a_pointer_leads_back_to_its_path(path: Path) -> None:
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer(path).split("/")[1:]]
-    assert parts == [str(part) for part in path]
 
 
 @check_each(
@@ -82,26 +73,3 @@ def test_no_document_is_too_deep_to_be_measured() -> None:
     assert depth(document) == 50_001
     while document:
         document = document.pop()
-
-
-@moderate
-@given(values)
-def test_one_more_container_is_one_more_level(document: Any) -> None:
-    assert depth([1, document]) == depth({"a": document}) == depth(document) + 1
-
-
-@check_each(
-    ("value", "name"),
-    [
-        ("a", "string"),
-        (1, "integer"),
-        (1.0, "number"),
-        (True, "boolean"),
-        (None, "null"),
-        ([], "array"),
-        ({}, "object"),
-        (b"", "bytes"),
-    ],
-)
-def test_a_value_has_the_name_of_its_json_type(value: Any, name: str) -> None:
-    assert kind(value) == name

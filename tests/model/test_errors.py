@@ -38,15 +38,6 @@ def test_an_error_says_what_is_there(error: SovlToolsError, message: str) -> Non
     assert isinstance(error, SovlToolsError)
 
 
-def test_an_error_has_fields_for_programs() -> None:
-    absent = ToolNotFoundError("ehco", suggestion="echo", reason="why")
-    assert (absent.name, absent.suggestion, absent.reason) == ("ehco", "echo", "why")
-    assert ToolLoadError([WRONG]).diagnostics == (WRONG,)
-    assert SchemaError("why").reason == "why"
-    setting = ConfigurationError("file", "why")
-    assert (setting.source, setting.message) == ("file", "why")
-
-
 @check_each(
     ("error", "builtin"), [(ToolNotFoundError("a"), KeyError), (SchemaError("a"), ValueError)]
 )
@@ -61,8 +52,3 @@ def test_a_report_raises_its_errors_and_not_its_warnings() -> None:
     with pytest.raises(ToolLoadError) as caught:
         LoadReport(diagnostics=(ODD, WRONG)).raise_if_errors()
     assert caught.value.diagnostics == (WRONG,)
-
-
-def test_a_report_tells_errors_from_warnings() -> None:
-    report = LoadReport(diagnostics=(ODD, WRONG))
-    assert (report.errors, report.warnings) == ((WRONG,), (ODD,))

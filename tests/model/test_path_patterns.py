@@ -17,20 +17,14 @@ from tests.tables import check_each
         ("legacy_*", "/p/legacy_a/x", False),  # not below the folder
         ("tools/legacy_*", "/p/q/tools/legacy_a/legacy_a.py", True),
         ("tools/legacy_*", "/p/q/more/tools/legacy_a", False),
-        ("./tools/legacy_*", "/p/q/tools/legacy_a", True),
-        ("/tools", "/p/q/tools", True),
         ("**/vendored", "/p/q/a/b/vendored/x", True),
         ("vendored/**", "/p/q/vendored/x", True),
         ("../tools/x", "/p/tools/x", True),
-        ("../**/x", "/p/tools/x", True),
         ("x?", "/p/q/xy", True),
         ("x[!a-c]", "/p/q/xa", False),
-        ("x[^a-c]", "/p/q/xd", True),
         ("x[^a-c]", "/p/q/xb", False),
         ("x[!a]y", "/p/q/x/y", False),  # a slash is in no class
         ("x[]a]", "/p/q/x]", True),
-        ("x[!]a]", "/p/q/xb", True),
-        ("x***", "/p/q/xyz", True),
         ("dir/", "/p/q/dir/x", True),
         ("dir/", "/p/q/dir", False),  # it is no folder here
         ("# a comment", "/p/q/# a comment", False),

@@ -6,11 +6,7 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from sovl_tools import ToolDefinition, ToolRegistry
-from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 EMPTY = {"type": "object", "properties": {}}
@@ -78,17 +74,3 @@ def test_a_criterion_is_met_by_an_attribute_by_metadata_or_by_the_object(
     metadata = {"team": "north", "levels": [1, 2], "category": "other"}
     fields = {"category": "storage", "tags": ("io", "read"), "metadata": metadata}
     assert meets({key: wanted}, **fields, instance=instance) is is_met
-
-
-def test_a_tool_without_the_key_does_not_match() -> None:
-    assert not meets({"team": "north"})
-    assert not meets({"team": None}, instance=object())
-
-
-_words = st.sampled_from(["io", "read", "write", "net"])
-
-
-@moderate
-@given(st.lists(_words), st.lists(_words))
-def test_a_list_means_all_of_its_members(wanted: list[str], tags: list[str]) -> None:
-    assert meets({"tags": wanted}, tags=tuple(tags)) is (set(wanted) <= set(tags))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from sovl_tools import ToolDefinition, ToolMatch, ToolRegistry
 from tests.conftest import Write, manifest_of
@@ -89,29 +86,3 @@ def test_a_dynamic_choice_is_not_called_by_a_search() -> None:
     registry.register(tool)
     (match,) = registry.search("color")
     assert match.words == {"color": ("parameters",)}
-
-
-@pytest.mark.unmeasured
-def test_each_answer_comes_from_one_catalog_while_others_change_it() -> None:
-    registry = ToolRegistry()
-    texts = ("alpha beta gamma", "delta epsilon zeta")
-    tools = [made("a", text) for text in texts]
-    registry.register(tools[0])
-    done = threading.Event()
-    wrong: list[object] = []
-
-    def ask() -> None:
-        while not done.is_set():
-            (match,) = registry.search(" ".join(texts))
-            if " ".join(match.words) not in texts:
-                wrong.append(match)
-
-    threads = [threading.Thread(target=ask) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for number in range(100):
-        registry.register(tools[(number + 1) % 2], override=True)
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert wrong == []

@@ -78,23 +78,6 @@ def test_the_tool_that_is_asked_for_is_among_the_first(query: str, name: str) ->
     assert name in [each.tool for each in registry.search(query, limit=3)]
 
 
-@pytest.mark.usefixtures("meaning")
-@check_each("query", ["", "12 34", "of the", "🚀", "\ud800", "天气", "word " * 10_000])
-def test_any_query_has_an_answer(query: str) -> None:
-    found = registry_of(*TOOLS).search(query, limit=None)
-    evidence = [each.evidence for each in found]
-    assert evidence == sorted(evidence, reverse=True)
-
-
-@pytest.mark.usefixtures("meaning")
-def test_a_catalog_can_be_empty_and_change() -> None:
-    registry = ToolRegistry()
-    assert not registry.search("weather")
-    assert not registry.suggest("weather")
-    registry.register(replace(made("forecast", "Tell the weather."), function=anything))
-    assert [each.tool for each in registry.search("will it rain")] == ["forecast"]
-
-
 def test_it_opens_no_network_and_imports_no_client() -> None:
     command = [sys.executable, "-c", OFFLINE]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={SWITCH: ""})

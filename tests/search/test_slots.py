@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from sovl_tools import ToolDefinition
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.search.phrases import PhraseIndex
-from sovl_tools.search.words import words
 from tests.schema.strategies import moderate
-from tests.search.test_phrases import tool as literal
 from tests.tables import check_each
 
 PROPERTIES: dict[str, dict[str, Any]] = {
@@ -155,19 +153,3 @@ def test_any_value_is_taken(frame: str, data: st.DataObject) -> None:
     said = str(value) if name != "amount" else f"{value:.2f}"
     [(_, arguments)] = taken(frame.format(f"{{{name}}}"), frame.format(said))
     assert arguments == {name: said.strip("¡!") if name == "city" else value}
-
-
-@moderate
-@given(
-    st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join), max_size=4),
-    st.lists(phrases, max_size=4),
-    texts,
-)
-def test_phrases_of_words_alone_are_found_as_if_there_were_no_slots(
-    plain: list[str], others: list[str], text: str
-) -> None:
-    slotted = [each for each in others if "{" in each]
-    alone = PhraseIndex([literal("plain", *plain)]).match(text)
-    both = PhraseIndex([literal("plain", *plain), tool("slotted", *slotted)]).match(text)
-    assert [each for each in both if each.tool == "plain"] == alone
-    assert all(words(text[hit.start : hit.end]) == words(hit.phrase) for hit in alone)

@@ -1,7 +1,7 @@
 # ruff: noqa: RUF001 - letters that look alike are what is tested
 from __future__ import annotations
 
-from unicodedata import category, normalize
+from unicodedata import normalize
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,12 +17,6 @@ mixed = st.text(
     st.sampled_from("aZß1_'\u2019 -.,éÅﬁＡ日ขกあが\u0301\u0308😀\u200d") | st.characters(),
     max_size=20,
 )
-
-
-def is_letter(letter: str) -> bool:
-    """Tell letters and digits from what only represents a mark, as the half-width accents do."""
-    forms = letter, normalize("NFKC", letter)[0]
-    return all(category(form)[0] in "LN" for form in forms)
 
 
 @check_each(
@@ -67,27 +61,6 @@ def test_words_stand_in_order_and_do_not_overlap(text: str) -> None:
 
 
 @moderate
-@given(mixed)
-def test_a_word_taken_alone_is_the_same_word(text: str) -> None:
-    for word in spans(text):
-        assert words(text[word.start : word.end]) == (word.form,)
-
-
-@moderate
-@given(mixed)
-def test_nothing_between_words_is_a_letter_or_a_digit(text: str) -> None:
-    places = {index for word in spans(text) for index in range(word.start, word.end)}
-    rest = [letter for index, letter in enumerate(text) if index not in places]
-    assert not [letter for letter in rest if is_letter(letter)]
-
-
-@moderate
 @given(st.text(letters, max_size=8))
 def test_composed_and_decomposed_letters_are_the_same(text: str) -> None:
     assert words(normalize("NFC", text)) == words(normalize("NFD", text))
-
-
-@moderate
-@given(st.text("abcXYZ019_'. ,-", max_size=20))
-def test_ascii_is_read_alike_beside_other_letters(text: str) -> None:
-    assert words(f"{text} é") == (*words(text), "é")
