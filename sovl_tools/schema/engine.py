@@ -17,7 +17,7 @@ from types import ModuleType
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.explainer import Explainer, IsValid
-from sovl_tools.schema.patterns import PatternError, translated, with_translated
+from sovl_tools.schema.patterns import complaint, with_translated
 from sovl_tools.schema.problem import Problem, Validator
 from sovl_tools.schema.subschemas import SchemaNode, detached
 
@@ -76,9 +76,8 @@ def _is_valid_with(engine: ModuleType, schema: JSON, *, with_formats: bool) -> I
     try:
         is_valid = engine.compiled(schema, with_formats=with_formats)
     except SchemaError:
-        originals: dict[str, str] = {}
-        plain = with_translated(schema, originals)
-        if not originals:
+        plain = with_translated(schema)
+        if plain == schema:
             raise
         is_valid = engine.compiled(plain, with_formats=with_formats)
     return is_valid
@@ -108,14 +107,7 @@ def compiles(pattern: str) -> bool:
 
 def pattern_problem(pattern: str) -> tuple[str, str | None] | None:
     """Return why a pattern can't be used, and its correct form if there is one; or None."""
-    reason: tuple[str, str | None] = ("the engine can't use it", None)
-    try:
-        translated(pattern)
-    except PatternError as error:
-        reason = str(error), error.advice
-        if error.advice is not None:  # a form of another language, which one engine may support
-            return reason
-    return None if compiles(pattern) else reason
+    return None if compiles(pattern) else complaint(pattern)
 
 
 def matches(pattern: str, text: str) -> bool:

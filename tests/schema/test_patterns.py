@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.engine import compile_with, pattern_problem
-from sovl_tools.schema.patterns import PatternError, oddity, translated
+from sovl_tools.schema.patterns import oddity, translated
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
@@ -23,21 +25,13 @@ ACCEPTED = [
     (r"^a{$", ["a{"], ["a"]),
     (r"^{}]$", ["{}]"], [""]),
     (r"^a{,3}$", ["a{,3}"], ["a", "aa"]),
-    (r"^a\Z$", ["aZ"], ["a"]),
-    (r"^\e\h\_$", ["eh_"], ["e"]),
+    (r"^\e\h\_\Z$", ["eh_Z"], ["e"]),
     (r"^[^]$", ["a", "\n"], ["", "ab"]),
     (r"[]", [], ["", "a"]),
-    (r"^(?<n>a)\k<n>$", ["aa"], ["a"]),
-    (r"^\k<n>$", ["k<n>"], ["n"]),
-    (r"^(a)\1\2$", ["aa\x02"], ["aa"]),
-    (r"^\1(a)$", ["a"], ["aa"]),
+    (r"^(?<n>a)\1$", ["aa"], ["a"]),
     (r"^\0[\b]\cA$", ["\x00\x08\x01"], [""]),
-    (r"^\c$", ["\\c"], ["c"]),
     (r"^\x4\u41$", ["x4u41"], ["A"]),
-    (r"^(?=a)*b", ["b"], ["a"]),
-    (r"^\uD83D\uDE00$", ["\U0001f600"], ["u"]),
-    (r"^[a&&b~~c]$", ["&", "~", "b"], ["d"]),
-    (r"^\8$", ["8"], ["\\8"]),
+    (r"[a\-\]z[]", ["-", "]", "["], ["b"]),
 ]
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
@@ -58,18 +52,12 @@ def test_a_pattern_means_what_ecma_262_says(
 @check_each(
     ("pattern", "reason", "advice"),
     [
-        ("*.txt", "there's no atom to repeat (character 1)", r"write ^.*\.txt$"),
-        ("a**", "there's no atom to repeat (character 3)", None),
-        ("a|*", "there's no atom to repeat (character 3)", None),
-        ("(?>a)b", "ECMA-262 has no group '(?>' (character 1)", "write (?:a)b"),
-        ("a(?#note)", "ECMA-262 has no group '(?#' (character 2)", "write a"),
-        ("(a", "the group isn't closed (character 1)", None),
-        ("a)", "this ')' closes no group (character 2)", None),
-        ("x[a", "the class isn't closed (character 2)", None),
-        ("[z-a]", "the range z-a is out of order (character 4)", None),
-        ("a{3,1}", "the numbers of {3,1} are out of order (character 2)", None),
-        ("a\\", "a backslash ends the pattern (character 2)", None),
-        (r"\p{Foo}", "the engine can't use it", None),
+        ("*.txt", "there's nothing to repeat", r"write ^.*\.txt$"),
+        ("(?>a)b", "ECMA-262 has no group '(?>'", "write (?:a)b"),
+        ("a(?#note)", "ECMA-262 has no group '(?#'", "write a"),
+        ("[z-a]", "bad character range z-a (character 2)", None),
+        (r"\w[\w-.](", "missing ), unterminated subpattern (character 10)", None),
+        (r"(?<n>a)\k<n>", "the engine can't use it", None),
     ],
 )
 def test_an_invalid_pattern_is_explained(pattern: str, reason: str, advice: str | None) -> None:
@@ -98,36 +86,23 @@ def test_a_pattern_of_another_language_is_told(pattern: str, words: str, advice:
     assert advice in odd[1]
 
 
-@check_each("pattern", [r"\\Z", "/users/", "^/api/$", "a{0,3}", "[0-9]", r"\d"])
+@check_each("pattern", [r"\\Z", "/users/", "a{0,3}", "[0-9]", r"\d"])
 def test_an_ordinary_pattern_is_not_odd(pattern: str) -> None:
     assert oddity(pattern) is None
 
 
-def test_a_message_has_the_pattern_as_it_was_written() -> None:
-    written = r"^[\w-\.]+$"
-    for engine in (rust, python):
-        schema = {"anyOf": [{"pattern": written}, {"type": "null"}]}
-        (problem,) = compile_with(engine, schema).problems("?")
-        assert written in {each.expected for branch in problem.branches for each in branch}
-
-
 parts = st.sampled_from(
     ["a", "b", "-", ".", r"\w", r"\d", "[", "]", "^", "$", "(", ")", "(?:", "(?=", "|", "*", "+",
-     "?", "{", "}", "{2}", "{,3}", ",", r"\-", r"\e", r"\0", r"\1", r"\b", r"\c", r"\x41", "(?<n>",
-     r"\k<n>", "1", "&", "/"]
+     "?", "{", "}", "{2}", "{,3}", ",", r"\-", r"\e", r"\0", r"\b", r"\c", r"\x41", "(?<n>",
+     "1", "&", "/"]
 )  # fmt: skip
 
 
 @moderate
 @given(st.lists(parts, max_size=7).map("".join), st.text("ab-.1{}[]e", max_size=4))
 def test_both_engines_read_a_translated_pattern_alike(pattern: str, text: str) -> None:
-    try:
-        plain = translated(pattern)
-    except PatternError:
-        return
-    found = [compile_with(each, {"pattern": plain}).is_valid(text) for each in (rust, python)]
-    assert found[0] is found[1]
-    assert (
-        translated(plain) == plain
-        or compile_with(rust, {"pattern": translated(plain)}).is_valid(text) is found[0]
-    )
+    found = []
+    for engine in (rust, python):
+        with suppress(SchemaError):
+            found.append(compile_with(engine, {"pattern": translated(pattern)}).is_valid(text))
+    assert len({*found}) < 2
