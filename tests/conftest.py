@@ -54,7 +54,7 @@ SLOW = tuple(
         *("linting/test_diff.py", "linting/test_fixes.py", "procedures/test_yaml_core.py"),
         *("dispatch/test_secrets.py", "dispatch/test_threads.py", "reloading/test_libraries.py"),
         *("schema/test_comparison.py", "test_distribution.py", "test_hostile.py"),
-        *("test_misuse.py", "test_package.py", "test_precedence.py", "test_reload.py"),
+        *("test_package.py", "test_precedence.py", "test_reload.py"),
         "test_reload_stress.py",
     )
 )
@@ -80,8 +80,7 @@ COVERED_BY_OTHERS = (
         Path(__file__).parent / name
         for name in (
             *("agent/test_approval.py", "agent/test_cancelling.py", "agent/test_failures.py"),
-            *("agent/test_map_agent.py", "agent/test_turns.py"),
-            *("cli/test_call.py", "cli/test_permissions.py"),
+            *("agent/test_map_agent.py", "agent/test_turns.py", "cli/test_call.py"),
             *("cli/test_terminal.py", "cli/test_validate.py", "cli/test_validate_procedures.py"),
             *("cli/test_validate_watch.py", "cli/test_watch.py", "dispatch/test_concurrency.py"),
             *("dispatch/test_endless_results.py", "dispatch/test_failures.py"),

@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -19,9 +18,7 @@ from tests.cli.sessions import CTRL_C, CTRL_D, UP, Session, session
 from tests.conftest import (
     REPOSITORY,
     Done,
-    Run,
     Write,
-    clean_environment,
     code_of,
     manifest_of,
 )
@@ -90,12 +87,6 @@ def test_answers_are_all_that_is_on_the_standard_output(chat: Chat) -> None:
 
 
 @pytest.mark.usefixtures("add")
-def test_a_pipe_can_be_used_in_scripts(run: Run) -> None:
-    done = run("chat", "--provider", "local", stdin="add a=5 b=3")
-    assert (done.code, done.out) == (0, "8\n")
-
-
-@pytest.mark.usefixtures("add")
 def test_a_dialogue_can_be_piped(chat: Chat) -> None:
     done = chat("sum up", "", "five", "5", "3")
     assert done.out.splitlines() == [
@@ -112,12 +103,6 @@ def test_a_dialogue_can_be_piped(chat: Chat) -> None:
 @pytest.mark.usefixtures("add")
 def test_quiet_leaves_calls_out(chat: Chat) -> None:
     assert chat("add a=5 b=3", before=["-q"]).err == "adding\n"
-
-
-@pytest.mark.usefixtures("add")
-def test_an_input_that_is_not_utf_8_is_said_as_far_as_it_is(chat: Chat) -> None:
-    stdin = io.TextIOWrapper(io.BytesIO(b"add a=5 b=3 \xff\n"), encoding="utf-8")
-    assert chat(stdin=stdin).out == "8\n"
 
 
 def test_a_failing_tool_is_shown_in_its_words(write: Write, chat: Chat) -> None:
@@ -254,15 +239,6 @@ def test_a_model_streams_its_answer_and_calls_tools(chat: Chat) -> None:
 
 
 @pytest.mark.usefixtures("add")
-def test_a_call_that_makes_no_sense_is_shown_as_it_is(chat: Chat) -> None:
-    script = [calls(("add", '{"a": 5,'), ("nothing", "[1]")), says("Sorry.")]
-    with ScriptedServer(script) as server:
-        done = chat("5 and 3?", options=openai_of(server))
-    assert '→ add({"a": 5,)\n→ nothing([1])\n← error: ' in done.err
-    assert done.out == "Sorry.\n"
-
-
-@pytest.mark.usefixtures("add")
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
@@ -292,16 +268,6 @@ def test_an_error_of_the_provider_is_one_line_and_the_chat_goes_on(
 
 
 @pytest.mark.usefixtures("add")
-def test_a_defect_is_one_line_too(chat: Chat) -> None:
-    document = {"role": "user", "content": [{"type": "image"}]}
-    Path("odd.json").write_text(json.dumps([document]))
-    with ScriptedServer([], strict=False) as server:
-        done = chat("/load odd.json", "Hello?", options=openai_of(server))
-    assert done.code == 1
-    assert "Traceback" not in done.err
-
-
-@pytest.mark.usefixtures("add")
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -317,37 +283,12 @@ def test_who_can_not_be_asked_is_misuse(options: tuple[str, ...], words: str, ch
     assert "Traceback" not in done.err
 
 
-@pytest.mark.usefixtures("add")
-def test_a_missing_sdk_is_misuse(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    done = chat("Hello?", options=("--provider", "openai"))
-    assert (done.code, done.out) == (2, "")
-    assert "install sovl-tools[openai]" in done.err
-
-
 def test_ctrl_c_ends_what_is_piped(write: Write, chat: Chat) -> None:
     code = "import signal\n\nasync def echo(text):\n    signal.raise_signal(signal.SIGINT)\n"
     write("echo", code=code)
     done = chat("echo text=one", "echo text=two")
     assert done.code == 1
     assert done.err == '→ echo(text="one")\n\nAborted!\n'
-
-
-@pytest.mark.usefixtures("add")
-def test_a_reader_that_leaves_ends_the_chat(tmp_path: Path) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "sovl_tools", "-q", "chat", "--provider", "local"],
-        cwd=tmp_path,
-        env=clean_environment(),
-        input=b"hello\nadd a=5 b=3\n",
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (1, b"")
 
 
 @pytest.fixture
@@ -424,18 +365,6 @@ def test_what_was_typed_in_the_last_session_comes_back(talking: Talking) -> None
         talk.await_text("leaves\n> ")
         talk.type(CTRL_C, end="")
         assert talk.await_end() == 0
-
-
-@pytest.mark.usefixtures("add")
-def test_a_session_without_a_place_for_the_history_is_one(tmp_path: Path, talking: Talking) -> None:
-    (tmp_path / "file").write_text("")
-    place = str(tmp_path / "file" / "below")
-    with talking(XDG_STATE_HOME=place) as talk:
-        started(talk).type("add a=20 b=22")
-        talk.await_text("42\n> ")
-        talk.type("/quit")
-        assert talk.await_end() == 0
-        assert "Traceback" not in talk.shown
 
 
 @pytest.mark.usefixtures("add")

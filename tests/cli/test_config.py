@@ -37,21 +37,14 @@ def test_json_has_values_and_sources(run: Run, tmp_path: Path) -> None:
     [
         ("colour = 1", "'colour' is not a key"),
         ("selct = []", "'selct' is not a key; did you mean 'select'?"),
-        ("select = 'ST3'", "select must be an array"),
         ("select = ['ST999']", "select: there's no code 'ST999'"),
-        ("import_timeout = 1\nimport-timeout = 1", "'import-timeout' is there twice"),
-        ("per-tool-ignores = {a = 'ST3'}", "per-tool-ignores.a must be an array"),
         ("warnings-as-errors = 'yes'", "warnings-as-errors must be a boolean"),
         ("target = ['openay']", "target: "),
-        ("views = 'a'", "views must be an object"),
         ("views = {a = {tag = 'b'}}", "views.a: 'tag' is not a key; did you mean 'tags'?"),
-        ("views = {a = {tags = 1}}", "views.a.tags must be an array or a string"),
-        ("views = {a = {name = []}}", "views.a.name"),
         (
             "views = {a = {annotations = {readonly = true}}}",
             "views.a.annotations: 'readonly' is not a key; did you mean 'read_only'?",
         ),
-        ("views = {a = {metadata = {day = 2026-11-28}}}", "views.a.metadata.day must be "),
         ("[a", "sovl-tools.toml: "),
     ],
 )
@@ -66,12 +59,6 @@ def test_what_a_setting_can_not_be_is_one_line(
         assert words in done.err.splitlines()[-1]
 
 
-def test_an_own_file_wins_over_the_project_beside_it(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\nselect = ['ST3']\n")
-    (tmp_path / "sovl-tools.toml").write_text("select = ['ST4']\n")
-    assert 'select = ["ST4"]' in run("validate", "--show-settings").out
-
-
 @check_each(
     ("settings", "code"),
     [
@@ -79,7 +66,6 @@ def test_an_own_file_wins_over_the_project_beside_it(run: Run, tmp_path: Path) -
         ("warnings-as-errors = true", 1),
         ("warnings-as-errors = true\nignore = ['ST306']", 0),
         ("warnings-as-errors = true\nper-tool-ignores = {ec-o = ['ST3'], 'e*' = ['ST306']}", 0),
-        ("warnings-as-errors = true\nselect = ['ST4']", 0),
         ("warnings-as-errors = true\nselect = ['ST4']\nextend-select = ['ST306']", 1),
     ],
 )
@@ -118,8 +104,6 @@ def test_tools_import_the_package_of_the_project(run: Run, write: Write, tmp_pat
     ("pattern", "names"),
     [
         ("legacy_*", ["echo"]),
-        ("tools/legacy_*", ["echo"]),
-        ("**/legacy_*", ["echo"]),
         ("tools", []),
         ("other/legacy_*", ["echo", "legacy_a"]),
     ],
@@ -145,17 +129,3 @@ def test_excluded_folders_are_left_out_by_every_command(
         assert [each["name"] for each in json.loads(listed.out)] == names
         synced = run("sync", "--check", "--tools", tools, cwd=here)
         assert f"of {len(names)} tool" in synced.out
-
-
-def test_what_is_excluded_is_so_where_it_is_named_too(
-    run: Run, write: Write, tmp_path: Path
-) -> None:
-    write("odd", "{")
-    (tmp_path / "procedures").mkdir()
-    (tmp_path / "procedures" / "bad.yaml").write_text("steps: 1\n")
-    assert run("validate").code == 1
-    (tmp_path / "sovl-tools.toml").write_text("exclude = ['odd', '*.yaml']\n")
-    done = run("validate", "tools/odd", "procedures")
-    assert (done.code, done.err) == (0, "")
-    (tmp_path / "sovl-tools.toml").write_text("exclude = ['tools/odd', 'procedures/']\n")
-    assert run("validate").code == 2, "nothing is left to check"

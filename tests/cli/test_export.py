@@ -83,18 +83,6 @@ def test_targets_are_a_part_of_validate(run: Run, imports: list[str]) -> None:
     assert "no problems" in run("validate", "--target", "openai,mcp").out
 
 
-@pytest.mark.parametrize("nothing", ["", ","])
-def test_that_no_target_is_named_is_told(run: Run, nothing: str) -> None:
-    done = run("validate", "--target", nothing)
-    assert done.code == 2
-    assert "name at least one format" in done.err
-
-
-def test_a_hyphen_is_the_standard_output(run: Run, tmp_path: Path) -> None:
-    assert run("export", "-o", "-").out == run("export").out
-    assert not (tmp_path / "-").exists()
-
-
 def test_tokens_are_estimated_for_each_tool_in_the_usual_formats(run: Run) -> None:
     done = run("export", "--tokens")
     head, echo, other, total = (line.split() for line in done.out.splitlines())
@@ -121,28 +109,3 @@ def test_strict_is_for_formats_that_have_it(format_: str, run: Run) -> None:
     assert (done.code, done.out, words in done.err) == (2, "", True)
     done = run("validate", "--target", f"{format_}-strict")
     assert (done.code, words in done.err) == (2, True)
-
-
-def test_a_catalogue_for_people_is_written_in_markdown(run: Run, write: Write) -> None:
-    manifest = manifest_of("echo", tags=["io"], activation_phrases=["say it"])
-    manifest["description"] = "Say a string | twice.\n\nWith `care`."
-    manifest["parameters"]["properties"]["look"] = {
-        "type": "object",
-        "description": "How.",
-        "properties": {"loud": {"type": "boolean", "description": "Whether to shout."}},
-    }
-    manifest["examples"] = [{"input": {"text": "```"}, "output": "```", "description": "Fences."}]
-    write(
-        "echo", manifest, "def echo(text: str, look: dict | None = None) -> str:\n    return text\n"
-    )
-    done = run("export", "--format", "markdown")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("# Tools\n\n| Tool | What it does |\n| --- | --- |\n")
-    assert "| [echo](#echo) | Say a string \\| twice. |" in done.out
-    section = done.out.partition("## echo\n")[2].partition("## other\n")[0]
-    assert "- **Tags:** io\n" in section
-    assert '- **Phrases:** "say it"' in section
-    assert "| `text` | string | required | " in section
-    assert "In `look`:\n\n- loud (boolean, optional): Whether to shout." in section
-    assert '````json\n{\n  "text": "```"\n}\n````' in section
-    assert run("export", "--format", "markdown", "--tool", "other").out.count("\n## ") == 1

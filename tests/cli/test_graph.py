@@ -1,21 +1,8 @@
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
-from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from sovl_tools.procedures.outline import mermaid
-from sovl_tools.procedures.parse.library import read_procedure
-from sovl_tools.procedures.procedure import Procedure
-from tests.conftest import REPOSITORY, Run
-from tests.schema.strategies import moderate
-from tests.tables import check_each
-
-EXAMPLES = sorted((REPOSITORY / "docs" / "examples" / "procedures").iterdir())
+from tests.conftest import Run
 
 WHOLE = """\
 name: whole
@@ -90,81 +77,9 @@ def test_a_procedure_is_shown_as_the_tree_that_a_dry_run_prints(run: Run, tmp_pa
     assert "shown as text or mermaid" in run("show", "whole.yaml", "--format", "json").err
 
 
-def test_what_is_no_procedure_is_told(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "odd.yaml").write_text("name: odd\nsteps: []\n")
-    done = run("show", "odd.yaml")
-    assert (done.code, done.out) == (1, "")
-    assert "odd.yaml:1:1: ST751 'description' is missing" in done.err
-
-
 def test_misuse_ends_with_two(run: Run, tmp_path: Path) -> None:
     assert "nowhere.yaml: No such file" in run("show", "nowhere.yaml").err
     (tmp_path / "echo.json").write_text("{}")
     assert "there's no 'tools' here" in run("show", "echo.json").err, "it isn't a procedure"
     (tmp_path / "tools").mkdir()
     assert run("show", "tools", "--format", "mermaid").err == "Error: tools: Is a directory\n"
-
-
-def check(procedure: Procedure) -> None:
-    """Hold a chart to its grammar."""
-    names: set[str] = set()
-    depth = 0
-    for line in mermaid(procedure).splitlines()[1:]:
-        text = line.strip()
-        arrow = re.fullmatch(r"(\w+) --> (?:\|\w+\| )?(\w+)", text)
-        if arrow is not None:
-            assert {arrow[1], arrow[2]} <= names
-        elif text == "end":
-            depth -= 1
-        else:
-            found = re.fullmatch(
-                r'(?:subgraph )?(\w+) ?[\[({/]+"[^"<>`]*(?:<br/>[^"<>`]*)*"[\])}/]+', text
-            )
-            assert found is not None, text
-            names.add(found[1])
-            depth += text.startswith("subgraph ")
-    assert depth == 0
-
-
-TEXTS = st.text(min_size=1, max_size=80).filter(str.strip)
-LEAVES = st.one_of(
-    st.builds(lambda text: {"action": "wait", "seconds": 1, "name": text}, TEXTS),
-    st.builds(lambda text: {"action": "fail", "message": text}, st.text(max_size=9)),
-    st.builds(lambda text: {"action": "return", "value": text, "when": "x"}, st.text(max_size=9)),
-    st.builds(lambda text: {"action": text}, TEXTS.filter(lambda text: text != "if")),
-)
-NAMES = st.from_regex(r"[A-Za-z_]\w{0,5}", fullmatch=True).filter(str.isascii)
-
-
-def blocks(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    steps = st.lists(inner, min_size=1, max_size=3)
-    return st.one_of(
-        st.builds(lambda then: {"action": "if", "condition": "x", "then": then}, steps),
-        st.builds(
-            lambda one, other: {"action": "if", "condition": "x", "then": one, "else": other},
-            steps,
-            steps,
-        ),
-        st.builds(lambda each: {"action": "for_each", "items": [], "steps": each}, steps),
-        st.builds(
-            lambda branches: {"action": "parallel", "branches": branches},
-            st.dictionaries(NAMES, steps, min_size=1, max_size=3),
-        ),
-    )
-
-
-STEPS = st.lists(st.recursive(LEAVES, blocks, max_leaves=8), min_size=1, max_size=4)
-
-
-@moderate
-@given(STEPS)
-def test_every_procedure_can_be_drawn(steps: list[dict[str, Any]]) -> None:
-    document = {"name": "any", "description": "d\x00", "steps": steps}
-    found = read_procedure(json.loads(json.dumps(document)))
-    if found.procedure is not None:
-        check(found.procedure)
-
-
-@check_each("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
-def test_the_examples_can_be_drawn(path: Path) -> None:
-    check(read_procedure(path).sound())

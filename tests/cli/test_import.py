@@ -49,13 +49,6 @@ def test_definitions_become_folders_that_validate(run: Run, tmp_path: Path) -> N
     assert "get_weather is imported, but not written yet" in called.err
 
 
-def test_a_list_can_come_from_the_standard_input(run: Run, tmp_path: Path) -> None:
-    done = run("import", "openai", "-", "-o", "lab/tools", "-q", stdin=json.dumps([TIME]))
-    assert (done.code, done.err) == (0, "")
-    assert done.out == "lab/tools/get_time/get_time.json\nlab/tools/get_time/get_time.py\n"
-    assert (tmp_path / "lab" / "tools" / "get_time").is_dir()
-
-
 def test_what_is_there_stays_unless_forced(run: Run, tmp_path: Path) -> None:
     put(tmp_path, [TIME])
     run("import", "openai", "tools.json")
@@ -102,14 +95,6 @@ def test_one_bad_definition_does_not_stop_the_others(run: Run, tmp_path: Path) -
     assert last == "2 definitions can't become a tool; see above"
 
 
-def test_nothing_is_written_if_no_definition_is_right(run: Run, tmp_path: Path) -> None:
-    put(tmp_path, [3])
-    done = run("import", "openai", "tools.json")
-    assert (done.code, done.out) == (1, "")
-    assert done.err.endswith("Error: no file is written\n")
-    assert not (tmp_path / "tools").exists()
-
-
 def test_json_lines_and_unknown_keys(run: Run, tmp_path: Path) -> None:
     lines = [{**TIME, "color": "red"}, {"name": "echo", "args": {"text": "str"}}]
     (tmp_path / "tools.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
@@ -141,16 +126,6 @@ def test_misuse_is_one_line(run: Run, tmp_path: Path) -> None:
     put(tmp_path, [TIME])
     assert run("import", "openai", "tools.json", "-o", "tools.json").code == 2
     assert run("import", "openai", "tools.json", "-o", "").code == 2
-
-
-def test_a_folder_that_can_not_be_written_leaves_nothing(run: Run, tmp_path: Path) -> None:
-    put(tmp_path, [TIME, WEATHER])
-    # with --force its files would be replaced, but one of them is a directory
-    (tmp_path / "tools" / "get_weather" / "get_weather.py").mkdir(parents=True)
-    done = run("import", "openai", "tools.json", "--force")
-    assert (done.code, done.out) == (2, "")
-    assert "can't be written: Is a directory" in done.err
-    assert content(tmp_path).keys() == {"tools.json"}
 
 
 def test_the_group_lists_its_commands_and_suggests_them(run: Run) -> None:

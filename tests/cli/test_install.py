@@ -137,10 +137,7 @@ def test_a_dry_run_writes_nothing_and_shows_no_secret(run: Run, home: Path) -> N
         (["cursor", "--undo"], "there's no server 'sovl-tools'"),
         (["cursor", "--name", "a b"], "it has letters, digits"),
         (["cursor", "--env", "novalue"], "it is KEY=VALUE"),
-        (["cursor", "--env", "1=2"], "it is KEY=VALUE"),
         (["cursor", "--tools", "nowhere"], "there's no 'nowhere'"),
-        (["cursor", "--file", "."], "it can't be read: Is a directory"),
-        (["cursor", "--file", ""], "--file: there's no file ''"),
         (["cursor", "--", "--wrong"], "No such option"),
         (["cursor", "--", "--transport", "http"], "talks to it over stdio"),
         (["cursor", "--", "--tools", "other"], "--tools goes before --"),
@@ -181,14 +178,7 @@ async def test_a_client_that_knows_the_entry_alone_calls_a_tool(
     [
         ("claude-code", 47, False),
         ("claude-code", 48, True),
-        ("claude-desktop", 48, True),
-        ("cursor", 49, False),
-        ("cursor", 50, True),
-        ("vscode", 49, False),
-        ("vscode", 50, True),
-        ("mcp-json", 48, True),
         ("gemini-cli", 64, False),
-        ("windsurf", 64, False),
     ],
 )
 def test_a_name_that_gets_too_long_for_a_client_is_reported(

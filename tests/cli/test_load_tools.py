@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY, Run, Write
+from tests.conftest import REPOSITORY, Run
 from tests.loading.plugins import Site, decorated
 
 
@@ -43,20 +43,6 @@ def test_a_directory_of_plugins_that_is_not_there_is_told(run: Run) -> None:
     words = "nowhere: ST701 the directory can't be listed"
     assert (done.code, done.err.startswith(words)) == (0, True)
     assert words in run("validate", SOVL_TOOLS_PLUGINS_DIR="nowhere").out
-
-
-def test_a_sound_plugin_serves_where_the_folder_of_its_name_is_broken(
-    run: Run, plugin: Path, write: Write
-) -> None:
-    write("plugged", code="1 / 0\n")
-    assert "plugged" in run("list").out
-    assert run("call", "plugged").out == "1\n"
-
-
-def test_a_plugin_behind_a_folder_is_told(run: Run, plugin: Path, write: Write) -> None:
-    write("plugged")
-    assert "ST801 there is already a tool 'plugged'" in run("list").err
-    assert run("-q", "list").err == ""
 
 
 def test_an_entry_point_that_breaks_is_told(run: Run, tmp_path: Path) -> None:

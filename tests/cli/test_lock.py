@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -38,13 +37,6 @@ def test_lock_check_needs_a_sound_lock_file(run: Run, write: Write, tmp_path: Pa
     assert run("lock", "--check").code == 2
     assert run("lock").code == 0
     assert run("lock", "--check").code == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs")
-def test_lock_does_not_wait_for_who_reads_a_fifo(run: Run, write: Write, tmp_path: Path) -> None:
-    write("echo")
-    os.mkfifo(tmp_path / "sovl-tools.lock")
-    assert run("lock") == (2, "", "Error: sovl-tools.lock: it is a FIFO, not a file\n")
 
 
 def test_lock_tells_of_a_folder_that_it_cannot_lock_and_locks_the_others(

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -12,7 +10,7 @@ import yaml
 
 from sovl_tools.cli.main import COMMANDS, group
 from sovl_tools.linting.rules import RULES
-from tests.conftest import Run, Write, clean_environment, manifest_of
+from tests.conftest import Run, Write, manifest_of
 from tests.tables import check_each
 
 
@@ -128,31 +126,11 @@ def test_what_is_not_loaded_is_listed_in_json_if_all_are_wanted(run: Run, write:
     assert 'off                    disabled: its manifest says "enabled": false' in table
 
 
-def test_names_choose_among_what_is_not_loaded_and_tags_leave_it_out(
-    run: Run, write: Write
-) -> None:
-    _three(write)
-    assert "needy" in run("list", "--name", "n*").out
-    assert "off" not in run("list", "--name", "n*").out
-    assert run("list", "--tag", "x").out == "no tools\n"
-    assert json.loads(run("list", "--category", "x", "--all", "--format", "json").out) == []
-
-
 def test_what_is_not_loaded_is_dimmed_on_a_terminal(terminal: Run, write: Write) -> None:
     _three(write)
     lines = terminal("list", COLUMNS="60").out.splitlines()
     assert [line.startswith("\x1b[2m") for line in lines] == [False, False, True, True]
     assert "\x1b" not in terminal("list", NO_COLOR="1").out
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there's no device without room")
-def test_a_help_text_without_room_is_one_clear_line() -> None:
-    with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-P", "-m", "sovl_tools", "--help"]
-        done = subprocess.run(
-            command, env=clean_environment(), stdout=full, stderr=subprocess.PIPE, check=False
-        )
-    assert (done.returncode, done.stderr) == (1, b"Error: No space left on device\n")
 
 
 SCHEMAS = {

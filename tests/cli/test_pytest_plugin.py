@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import io
-import os
-import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY, Done, Write, clean_environment, manifest_of
-from tests.patience import PATIENCE
+from tests.conftest import Done, Write, manifest_of
 
 Pytest = Callable[..., Done]
 SAYS = {"input": {"text": "a"}}
@@ -45,26 +41,6 @@ _OPTIONS = (
     *("-p", "sovl_tools.pytest_plugin", "-p", "no:faulthandler", "--import-mode=importlib"),
     *("-W", "ignore"),
 )
-
-
-@pytest.fixture
-def start_pytest(tmp_path: Path) -> Pytest:
-    """Run pytest in its own process."""
-
-    def command(*arguments: str) -> Done:
-        plugins = ("-p", "sovl_tools.pytest_plugin", "-p", "xdist")
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "pytest", *plugins, *arguments],
-            cwd=tmp_path,
-            env={**clean_environment(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    return command
 
 
 @pytest.fixture(autouse=True)
@@ -141,17 +117,6 @@ def test_items_are_chosen_and_run_again_as_others_are(run_pytest: Pytest) -> Non
     assert included == {"tools/fetch/fetch.json::example[0]": "PASSED"}
 
 
-def test_workers_share_the_items(start_pytest: Pytest) -> None:
-    done = start_pytest("-n", "2", "--sovl-tools", "tools")
-    assert "1 failed, 2 passed, 1 skipped" in done.out
-
-
-@pytest.mark.parametrize("arguments", [(".",), ("tools", "checks")])
-def test_no_item_is_there_twice(run_pytest: Pytest, arguments: tuple[str, ...]) -> None:
-    done = run_pytest("--sovl-tools", "tools", *arguments)
-    assert "1 failed, 2 passed, 1 skipped" in done.out
-
-
 def test_what_can_t_be_loaded_fails(run_pytest: Pytest, tmp_path: Path, write: Write) -> None:
     write("broken", "{")
     write("missing", code="import not_there\n\n\ndef missing(text): return text\n")
@@ -199,16 +164,3 @@ def test_misuse_is_told(run_pytest: Pytest, arguments: tuple[str, ...], words: s
     assert done.code == pytest.ExitCode.USAGE_ERROR
     assert words in done.err
     assert "Traceback" not in done.err
-
-
-def test_a_configuration_that_is_wrong_is_told(run_pytest: Pytest, tmp_path: Path) -> None:
-    (tmp_path / "sovl-tools.toml").write_text("path = 3\n")
-    done = run_pytest("--sovl-tools", "tools")
-    assert done.code == pytest.ExitCode.USAGE_ERROR
-    assert "'path' is not a key" in done.err
-
-
-def test_pytest_finds_it_by_its_entry_point() -> None:
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"]["pytest11"] == {"sovl_tools": "sovl_tools.pytest_plugin"}
-    assert os.path.isfile(REPOSITORY / "sovl_tools" / "pytest_plugin" / "__init__.py")

@@ -13,7 +13,6 @@ import pytest
 
 from tests.cli.procedures import FAILING, GREETINGS, TWO_STEPS, WAITING, Put
 from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
-from tests.cli.sessions import CTRL_C, session
 from tests.conftest import Run, Write, clean_environment, manifest_of
 
 
@@ -40,20 +39,6 @@ def test_the_result_is_all_that_goes_to_the_standard_output(run: Run, put: Put) 
     ]
 
 
-def test_a_quiet_run_says_nothing_but_the_result(run: Run, put: Put) -> None:
-    put("greetings.yaml", GREETINGS)
-    done = run("-q", "run", "greetings.yaml", "--input", "names=[]")
-    assert (done.code, done.out, done.err) == (0, "[]\n", "")
-
-
-def test_inputs_are_read_as_their_types_say(run: Run, put: Put) -> None:
-    put("greetings.yaml", GREETINGS)
-    done = run("run", "greetings.yaml", "--input", "names=[]", "--input", "mark=5")
-    assert done.out == "[]\n"
-    done = run("run", "greetings.yaml", "--input", 'names=["a"]', "--input", "mark=null")
-    assert done.out == '["anull"]\n'
-
-
 @pytest.mark.parametrize("given", ['{"names": ["b"]}', "-", "@inputs.json"])
 def test_inputs_come_as_text_from_the_input_or_from_a_file(given: str, run: Run, put: Put) -> None:
     put("greetings.yaml", GREETINGS)
@@ -71,21 +56,13 @@ NAMES = ("--inputs", '{"names": []}')
         ([], "name the file of a procedure"),
         (["nowhere.yaml"], "nowhere.yaml: No such file"),
         (["greetings.yaml"], "names: is required"),
-        (["greetings.yaml", "--input", "names=5"], "names: must be an array"),
         (["greetings.yaml", "--input", "nams=[]"], "did you mean 'names'?"),
-        (["greetings.yaml", "--input", "names"], "'names' is not KEY=VALUE"),
         (["greetings.yaml", "--inputs", "{"], "they aren't JSON"),
-        (["greetings.yaml", "--inputs", '{"mark": "", "mark": ""}'], "'mark' is there twice"),
         (["greetings.yaml", "--inputs", "[]"], "they must be an object, not array"),
-        (["greetings.yaml", "--inputs", '{"names": NaN}'], "NaN is not a JSON number"),
-        (["greetings.yaml", "--inputs", "@nowhere.json"], "No such file"),
         (["greetings.yaml", "--inputs", "{}", "--input", "names=[]"], "not both"),
-        (["greetings.yaml", "--timeout", "0"], "--timeout"),
         (["greetings.yaml", "--force"], "need --resume"),
-        (["greetings.yaml", "--repeat-unfinished"], "need --resume"),
         (["greetings.yaml", "--resume", "x"], "--resume needs --journal"),
         (["greetings.yaml", "--resume", "x", "--input", "names=[]"], "has its inputs already"),
-        (["greetings.yaml", *NAMES, "--journal", "no/runs.db"], "there's no such directory"),
         (["--resume", "x", "--journal", "runs.db"], "there's no such file"),
         (["greetings.yaml", *NAMES, "--journal", "greetings.yaml"], "it isn't a journal of runs"),
     ],
@@ -152,39 +129,12 @@ def test_warnings_are_told_and_do_not_stop_a_run(run: Run, put: Put) -> None:
     assert run("-q", "run", "doubtful.yaml").err == ""
 
 
-def test_an_unreadable_file_is_a_finding(run: Run, put: Put) -> None:
-    put("broken.yaml", "name: [")
-    done = run("run", "broken.yaml")
-    assert (done.code, done.out) == (1, "")
-    assert "broken.yaml:1:8: ST750 " in done.err
-
-
 def test_a_step_that_fails_is_named_with_its_place(run: Run, put: Put, write: Write) -> None:
     write("rest", code=FAILING)
     put("two_steps.yaml", TWO_STEPS)
     done = run("run", "two_steps.yaml")
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[-1] == ("Error: two_steps.yaml:5:5: steps.1: ValueError: first")
-
-
-@pytest.mark.parametrize(
-    ("written", "place"),
-    [
-        ('"{{ a.x }}, {{ a.y }}"', "5:9"),
-        ("{x: ['{{ a.x }}, {{ a.y }}']}", "5:14"),
-        ("|\n    {{ a.x }}\n    then {{ a.y }}\n", "7:5"),
-        (">-\n    {{ a.x }}\n    then {{ a.y }}\n", "5:9"),
-    ],
-)
-def test_a_member_that_is_not_there_is_told_with_the_line_of_its_template(
-    written: str, place: str, run: Run, put: Put
-) -> None:
-    steps = "steps: [{action: set, values: {a: {x: 1}}}]"
-    put("a.yaml", f"name: a\ndescription: d\n\n{steps}\noutput: {written}\n")
-    done = run("run", "a.yaml")
-    assert done.code == 1
-    words = "a: 'a' is an object and has no 'y'"
-    assert done.err.splitlines()[-1] == f"Error: a.yaml:{place}: {words}"
 
 
 def test_a_failure_in_another_procedure_is_named_where_it_is(run: Run, put: Put) -> None:
@@ -263,14 +213,6 @@ doubtful: Has a step that is never reached.
     assert (done.code, done.err) == (0, "")
 
 
-def test_a_dry_run_finds_what_is_unsound(run: Run, put: Put) -> None:
-    put("planned.yaml", PLAN)
-    put("doubtful.yaml", DOUBTFUL)
-    done = run("run", "planned.yaml", "--dry-run")
-    assert (done.code, done.out) == (1, "")
-    assert "ST757" in done.err
-
-
 def test_only_the_tools_that_are_called_are_imported(run: Run, put: Put, write: Write) -> None:
     write("loud", code="print('imported')\n\n\ndef loud(text: str): ...\n")
     put("greetings.yaml", GREETINGS)
@@ -281,23 +223,6 @@ def test_only_the_tools_that_are_called_are_imported(run: Run, put: Put, write: 
     done = run("run", "handled.yaml")
     assert done.code == 0
     assert "imported" in done.err
-
-
-def test_a_procedure_without_tools_needs_no_tools_directory(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "doubtful.yaml").write_text(DOUBTFUL)
-    assert run("-q", "run", "doubtful.yaml").out == "1\n"
-
-
-def test_a_tool_that_reports_is_heard(run: Run, put: Put, write: Write) -> None:
-    code = (
-        "from sovl_tools import ToolContext\n\n\n"
-        "def rest(text: str, context: ToolContext):\n"
-        "    context.report_progress(1, 2, 'half')\n    context.log('warning', '\\x1b[31m')\n"
-    )
-    write("rest", code=code)
-    put("two_steps.yaml", TWO_STEPS)
-    err = run("run", "two_steps.yaml").err
-    assert "rest: 1 of 2 (50%): half\nrest: warning: \\x1b[31m\n" in err
 
 
 def test_a_run_that_takes_too_long_ends_and_can_go_on(run: Run, put: Put, write: Write) -> None:
@@ -412,40 +337,3 @@ def test_a_run_that_is_interrupted_ends_its_entry_and_says_how_to_go_on(
     assert way_on == f"to continue: sovl-tools run --journal runs.db --resume {run_id(head)}"
     listed = run("run", "--journal", "runs.db", "--list", "--format", "json")
     assert [each["state"] for each in json.loads(listed.out)] == ["cancelled"]
-
-
-def test_ctrl_c_on_a_terminal_says_how_to_go_on(put: Put, write: Write, tmp_path: Path) -> None:
-    write("rest", manifest_of("rest", annotations={"idempotent": True}), WAITING)
-    put("two_steps.yaml", TWO_STEPS)
-    with session(tmp_path, "run", "two_steps.yaml", "--journal", "runs.db") as terminal:
-        terminal.await_text("resting")
-        terminal.type(CTRL_C, end="")
-        assert terminal.await_end() == 1
-    assert "the run was interrupted" in terminal.shown
-    assert "to continue: sovl-tools run --journal runs.db --resume" in terminal.shown
-
-
-NULLABLE = """\
-name: nullable
-description: Says what it is given.
-inputs:
-  type: object
-  properties: {id: {$ref: "#/$defs/id"}}
-  $defs: {id: {type: [string, "null"]}}
-steps:
-  - {action: return, value: "{{ inputs.id }}"}
-"""
-
-
-@pytest.mark.parametrize(("text", "expected"), [("5", "5"), ("null", None), ("01", "01")])
-def test_an_input_is_text_where_that_alone_fits(
-    text: str, expected: str | None, run: Run, put: Put
-) -> None:
-    put("nullable.yaml", NULLABLE)
-    assert json.loads(run("run", "nullable.yaml", "--input", f"id={text}").out) == expected
-
-
-def test_a_file_that_never_ends_is_a_finding(run: Run) -> None:
-    done = run("run", "/dev/zero")
-    assert (done.code, done.out) == (1, "")
-    assert "ST750 the text has more than 1,048,576 bytes" in done.err

@@ -78,26 +78,6 @@ def test_a_run_that_went_on_says_so(run: Run, two: list[str], write: Write) -> N
     assert "  succeeded  steps.1  tool rest  0.00 s, attempt 2" in lines
 
 
-def test_a_run_as_json_has_its_text_and_steps(run: Run, two: list[str]) -> None:
-    document = json.loads(run(*SHOW, two[0], "--format", "json").out)
-    assert document["text"] == TWO_STEPS
-    assert [step["key"] for step in document["steps"]] == ["steps.0", "steps.1"]
-
-
-def test_a_step_without_a_result_is_shown_with_what_it_worked_on(run: Run, put: Put) -> None:
-    put("a.yaml", "name: a\ndescription: d\nsteps:\n- {action: set, values: {b: 1}}\n")
-    run("run", "a.yaml", "--journal", "runs.db")
-    (each,) = json.loads(run(*LIST, "--format", "json").out)
-    assert run(*SHOW, each["id"]).out.splitlines()[-1].strip() == '{"values": {"b": 1}}'
-
-
-def test_a_run_that_took_no_step_is_shown(run: Run, tmp_path: Path) -> None:
-    with Journal(tmp_path / "runs.db") as journal:
-        log = journal.begin_run("a")
-        log.end("cancelled", error="the run was cancelled")
-    assert run(*SHOW, log.run_id).out.splitlines()[-1] == "no steps"
-
-
 def test_a_journal_without_runs_says_so(run: Run, tmp_path: Path) -> None:
     Journal(tmp_path / "runs.db").close()
     assert run(*LIST).out == "no runs\n"

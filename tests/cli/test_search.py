@@ -34,12 +34,6 @@ def test_search_says_which_words_were_found_where(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("two")
-def test_search_returns_only_what_has_enough_evidence(run: Run) -> None:
-    done = run("search", "is the weather on another planet any better", "--least", "9")
-    assert (done.code, done.out) == (0, "no tool fits well\n")
-
-
-@pytest.mark.usefixtures("two")
 def test_search_returns_no_more_than_the_limit(run: Run) -> None:
     assert len(run("search", "weather", "--limit", "1").out.splitlines()) == 1
 

@@ -49,15 +49,6 @@ def test_nothing_that_a_tool_or_its_child_prints_reaches_the_client(echo: Path, 
     assert done.code == 0
 
 
-def test_a_tool_that_reads_finds_its_input_empty(write: Write, run: Run) -> None:
-    code = "import sys\n\n\ndef echo(text: str) -> str:\n    return repr(sys.stdin.readline())\n"
-    write("echo", code=code)
-    done = run("serve", "--no-watch", stdin=said(("tools/call", CALL), ("ping", None)))
-    answers = {each["id"]: each for each in map(json.loads, done.out.splitlines())}
-    assert answers[1]["result"]["content"][0]["text"] == "''"
-    assert 2 in answers
-
-
 def test_tools_run_in_worker_processes(write: Write, run: Run) -> None:
     code = (
         "import os, sys\n\n\ndef echo(text: str) -> str:\n"
@@ -79,12 +70,6 @@ def test_what_is_offered_and_what_is_not_is_said_at_the_start(write: Write, run:
     assert "1 tool did not load; sovl-tools validate shows the reason" in done.err
     assert "serving 1 tool over standard input and output" in done.err
     assert run("serve", "--no-watch", "-q").err == ""
-
-
-def test_a_missing_directory_is_misuse(run: Run) -> None:
-    done = run("serve")
-    assert (done.code, done.out) == (2, "")
-    assert "there's no 'tools'" in done.err
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

@@ -159,12 +159,3 @@ def test_a_text_in_pieces_is_wrapped_between_its_words(pieces: list[str], width:
     assert shown.split() == "".join(pieces).split(), "no word is broken"
     for line in shown.split("\n"):
         assert cell_len(line) <= width or len(line.split()) == 1
-
-
-def test_long_values_of_a_tool_are_indented(run: Run, terminal: Run, write: Write) -> None:
-    examples = [{"input": {"text": "word " * 20}, "output": "a"}]
-    write("echo", manifest_of("echo", examples=examples))
-    lines = unstyled_lines(terminal("show", "echo", COLUMNS="80").out)
-    start = lines.index("examples:")
-    assert lines[start + 1 : start + 4] == ["  [", "    {", '      "input": {']
-    assert f"examples: {json.dumps(examples)}" in run("show", "echo").out

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -85,12 +83,6 @@ def test_concise_is_one_line_each(run: Run, write: Write) -> None:
     assert len(lines) == 2
 
 
-def test_github_gets_workflow_commands(run: Run, write: Write) -> None:
-    write("odd", FAULTY)
-    lines = run("validate", "--format", "github").out.splitlines()
-    assert lines[0].startswith("::warning file=tools/odd/odd.json,line=16,col=3,title=ST202::")
-
-
 @pytest.mark.parametrize("path", ["tools", "tools/odd", "tools/odd/", "tools/odd/odd.py"])
 def test_a_path_may_be_a_directory_a_tool_or_a_file_in_one(
     path: str, run: Run, write: Write
@@ -141,21 +133,6 @@ def test_what_a_checkout_leaves_behind_is_no_tool(run: Run, write: Write, tmp_pa
     assert (done.code, done.out.startswith("1 tool checked")) == (0, True)
 
 
-@pytest.mark.parametrize(
-    "files", [(), ("note.txt",), ("echo.json",), ("echo.py",), ("echo.json", "echo.py"), ("b.py",)]
-)
-@pytest.mark.parametrize("options", [(), ("--no-import",)])
-def test_a_folder_that_is_no_tool_fails_by_itself_and_from_above(
-    run: Run, tmp_path: Path, files: Sequence[str], options: Sequence[str]
-) -> None:
-    folder = tmp_path / "tools" / "b"
-    folder.mkdir(parents=True)
-    for name in files:
-        (folder / name).write_text("")
-    for path in ("tools", "tools/b", "tools/b/"):
-        assert run("validate", path, *options).code == 1, path
-
-
 def test_what_tools_print_does_not_mix_with_the_report(run: Run, echo: Path) -> None:
     done = run("validate", "--format", "json")
     assert json.loads(done.out)["summary"]["loaded"] == 1
@@ -188,14 +165,6 @@ def test_long_work_shows_progress_on_a_terminal(terminal: Run, write: Write) -> 
     assert "1/2" not in terminal("-q", "validate").out
 
 
-def test_files_in_the_current_directory_are_no_libraries_of_the_child(
-    run: Run, write: Write, tmp_path: Path
-) -> None:
-    write("echo")
-    (tmp_path / "json.py").write_text("raise SystemExit(3)")
-    assert run("validate").out.endswith(": 1 loaded; no problems\n")
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="a promise of Linux's kernel")
 def test_the_child_ends_with_its_parent(write: Write, tmp_path: Path) -> None:
     note = tmp_path / "pid"
@@ -208,82 +177,6 @@ def test_the_child_ends_with_its_parent(write: Write, tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     wait_until(lambda: not is_running(int(note.read_text())))
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there's no device without room")
-def test_output_without_room_is_one_clear_line(echo: Path) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "sovl_tools", "validate", str(echo)],
-            env=clean_environment(),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("Error: the result can't be written: ")
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("options", [[], ["--no-import"]])
-def test_a_closed_error_output_keeps_no_finding_back(
-    options: list[str], write: Write, tmp_path: Path
-) -> None:
-    write("odd", FAULTY, code="print('imported')\n\n\ndef other(): ...\n")
-    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins"]\n')
-    (tmp_path / "plugins").mkdir()
-    (tmp_path / "plugins" / "one.py").write_text("1 / 0\n")
-    line = shlex.join([sys.executable, "-m", "sovl_tools", "validate", *options])
-    done = subprocess.run(
-        ["sh", "-c", f"{line} --format concise 2>&-"],
-        cwd=tmp_path,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "odd.py:1:1: ST401 " in done.stdout
-    assert ("ST701" in done.stdout) == (not options)
-    assert "internal error" not in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("executable", "plugins"),
-    [("", "[]"), (None, "[]"), ("/nowhere/python", "[]"), ("/nowhere/python", '["plugins"]')],
-)
-def test_without_an_interpreter_validate_says_so_in_a_line(
-    executable: str | None, plugins: str, write: Write, tmp_path: Path
-) -> None:
-    if plugins == "[]":
-        write("odd", FAULTY)
-    (tmp_path / "plugins").mkdir()
-    (tmp_path / "pyproject.toml").write_text(f"[tool.sovl-tools]\nplugins = {plugins}\n")
-    code = (
-        "import sys\n"
-        f"sys.executable = {executable!r}\n"
-        "from sovl_tools.cli.main import main\n"
-        "main()\n"
-    )
-
-    def validate(*options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-c", code, "validate", *options],
-            cwd=tmp_path,
-            env=clean_environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    done = validate()
-    assert (done.returncode, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("Error: ")
-    assert "child process" in done.stderr
-    if executable is None:
-        assert validate("--no-import").returncode == 0
 
 
 @check_each("arguments", [[], ["--no-import"], ["--select", "ST9"], ["--warnings-as-errors"]])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Run, Write, code_of, manifest_of
+from tests.conftest import Run, Write, code_of
 from tests.tables import check_each
 
 Git = Callable[..., None]
@@ -62,13 +62,10 @@ def checked(run: Run, *arguments: str, code: int | None = None, **settings: obje
     ("files", "names"),
     [
         (["tools/echo/echo.py"], ["echo"]),
-        (["tools/echo/echo.py", "tools/echo/echo.json"], ["echo"]),
         (["tools/echo/helpers/helpers.py"], ["echo"]),
         (["tools/echo/data/words.txt", "README.md", "tools/other/other.json"], ["echo", "other"]),
-        (["tools/odd/odd.json"], ["odd"]),
         (["tools/notes/README.md"], ["notes"]),  # as from above: the folder lacks its files
         (["README.md", "src/app.py", "compose.yaml", "pyproject.toml"], []),
-        (["tools/tool.schema.json", "tools/logo.png"], []),
         (["tools/_drafts/x.py", "tools/.hidden/x.py"], []),
     ],
 )
@@ -77,23 +74,6 @@ def test_files_stand_for_their_tools(
 ) -> None:
     assert checked(run, *files) == names
     assert checked(run, *(str(tree / each) for each in files)) == names
-
-
-@pytest.mark.unmeasured
-def test_a_file_finds_what_the_whole_directory_does(run: Run, tree: Path) -> None:
-    (tree / "tools" / "odd" / "odd.json").unlink()
-
-    def found(*arguments: str) -> list[tuple[str, str]]:
-        document = json.loads(run("validate", "--no-import", "--format", "json", *arguments).out)
-        return [(each["path"], each["code"]) for each in document["diagnostics"]]
-
-    everywhere = found()
-    for file in filter(Path.is_file, (tree / "tools").rglob("*")):
-        path = file.relative_to(tree).as_posix()
-        folder = "/".join(path.split("/")[:2])
-        expected = [each for each in everywhere if f"{each[0]}/".startswith(f"{folder}/")]
-        assert found(path) == expected, path
-    assert ("tools/notes", "ST102") in found("tools/notes/README.md")
 
 
 def test_what_is_left_out_is_told(run: Run, tree: Path) -> None:
@@ -158,22 +138,6 @@ def test_git_says_what_has_changed(run: Run, tree: Path, git: Git) -> None:
     assert checked(run, "--since", "HEAD", code=1) == ["other", "+1"]
 
 
-def test_since_tells_what_the_branch_changes(run: Run, tree: Path, git: Git, write: Write) -> None:
-    git("add", ".")
-    git("commit", "-qm", "Start")
-    git("checkout", "-qb", "branch")
-    write("echo", manifest_of("echo", category="other"))
-    git("commit", "-qam", "Branch")
-    git("checkout", "-q", "main")
-    write("other", manifest_of("other", category="other"))
-    git("commit", "-qam", "Main")
-    git("checkout", "-q", "branch")
-    assert checked(run, "--since", "main", code=0) == ["echo"]
-    git("checkout", "-q", "--orphan", "alone")
-    git("commit", "-qm", "Alone")
-    assert checked(run, "--since", "main", code=0) == ["echo", "other"]  # nothing in common
-
-
 @pytest.mark.parametrize("revision", ["nowhere", "", "-h", "--help", "HEAD~9", "a b", "\u200b"])
 def test_a_revision_that_is_not_there_is_misuse(
     run: Run, tree: Path, git: Git, revision: str
@@ -182,18 +146,3 @@ def test_a_revision_that_is_not_there_is_misuse(
     done = run("validate", f"--since={revision}")
     assert (done.code, done.out) == (2, "")
     assert "unknown git revision " in done.err
-
-
-def test_without_commits_git_and_repository_there_is_one_message(
-    run: Run, tree: Path, git: Git, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    done = run("validate", "--since", "HEAD")
-    assert (done.code, done.out) == (2, "")
-    assert "there's no commit yet" in done.err
-    without = run("validate", "--since", "HEAD", PATH=str(tmp_path_factory.mktemp("nothing")))
-    assert without.code == 2
-    assert "git can't be run: No such file or directory" in without.err
-    shutil.rmtree(tree / ".git")
-    outside = run("validate", "--since", "HEAD", GIT_CEILING_DIRECTORIES=str(tree.parent))
-    assert outside.code == 2
-    assert "git can't list the changes: not a git repository" in outside.err

@@ -119,26 +119,6 @@ def test_many_findings_are_counted_and_not_shown(run: Run, write: Write) -> None
     )
 
 
-@check_each(
-    ("setting", "words"),
-    [
-        ("exclude = ['*']", "nothing is left to check: everything is excluded by '*'"),
-        ("exclude = ['[[:alpha:]]*']", "'[[:alpha:]]*' isn't a pattern of paths"),
-        ("pythonpath = ['nowhere']", "pythonpath: there's no 'nowhere'"),
-    ],
-)
-def test_a_setting_that_can_not_be_meant_is_told(
-    run: Run, tmp_path: Path, write: Write, setting: str, words: str
-) -> None:
-    write("other")
-    (tmp_path / "sovl-tools.toml").write_text(setting)
-    done = run("validate")
-    assert done.code == 2
-    assert words in done.err
-    if setting.startswith("exclude = ['*']"):
-        assert run("validate", "tools/other/other.json").code == 0, "one file can be omitted"
-
-
 def test_procedures_are_found_beside_the_tools_from_a_directory_below(
     run: Run, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

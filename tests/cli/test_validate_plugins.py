@@ -56,28 +56,6 @@ def test_tools_of_plugins_stand_in_the_report(run: Run, plugins: Path, write: Wr
     assert (found["code"], found["path"], found["line"]) == ("ST704", "plugins/one.py", 5)
 
 
-def test_a_plugin_of_the_same_name_is_told(run: Run, plugins: Path, write: Write) -> None:
-    write("plugged")
-    first, *_ = lines(run)
-    assert first.startswith("plugins/one.py:5:5: ST801 there is already a tool 'plugged'")
-
-
-def test_plugins_can_be_excluded(run: Run, plugins: Path, write: Write) -> None:
-    write("echo")
-    names = [each.name for each in sorted(plugins.glob("*.py"))]
-    assert len(names) >= 1
-    settings = plugins.parent / "sovl-tools.toml"
-    settings.write_text(f'plugins = ["plugins"]\nexclude = ["plugins/{names[0]}"]\n')
-    found = run("validate", "--format", "json")
-    shown = {each["path"].partition(":")[0] for each in json.loads(found.out)["tools"]}
-    assert f"plugins/{names[0]}" not in shown
-    settings.write_text('plugins = ["plugins"]\nexclude = ["plugins"]\n')
-    for arguments in (("validate",), ("validate", "plugins"), ("list",)):
-        done = run(*arguments)
-        assert ("plugins" in done.out, "Traceback" in done.err) == (False, False)
-    assert run("validate").out.startswith("1 tool checked")
-
-
 @pytest.mark.parametrize("path", ["plugins", "plugins/", "plugins/one.py"])
 def test_a_path_may_name_configured_plugins(
     run: Run, plugins: Path, write: Write, path: str
@@ -120,22 +98,6 @@ def test_a_module_can_not_end_the_validation(
         f"plugins: ST701 importing its modules ended the process: {words}",
         "0 tools; 1 error",
     ]
-
-
-def test_a_module_that_never_ends_is_one_diagnostic(run: Run, plugins: Path) -> None:
-    (plugins / "two.py").write_text("while True:\n    pass\n")
-    settings = plugins.parent / "sovl-tools.toml"
-    settings.write_text('plugins = ["plugins"]\nimport-timeout = 0.5\n')
-    found = lines(run)
-    assert "can't be imported: it was not done after 0.5 s" in found[0]
-    assert found[1:] == ["1 tool: 1 loaded; 1 error"]
-
-
-def test_what_modules_print_does_not_mix_with_the_report(run: Run, plugins: Path) -> None:
-    (plugins / "two.py").write_text("import os\n\nprint('hello')\nos.system('echo child')\n")
-    done = run("validate", "--format", "json")
-    assert json.loads(done.out)["summary"]["folders"] == 1
-    assert sorted(done.err.splitlines()) == ["child", "hello"]
 
 
 def test_without_imports_it_is_only_asked_whether_plugins_are_there(

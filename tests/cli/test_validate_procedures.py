@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
-
-import pytest
 
 from tests.cli.procedures import GREETINGS, TWO_STEPS, Put
 from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
-from tests.conftest import Run, Write, manifest_of
+from tests.conftest import Run, Write
 
 WRONG = GREETINGS.replace("tool: echo", "tool: ehco").replace("name }}", "nam }}")
 
@@ -50,12 +47,6 @@ def test_a_json_file_with_steps_is_a_procedure_wherever_it_is(run: Run, put: Put
     assert summary.startswith("1 procedure and 2 tools")
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", "{"])
-def test_another_json_file_belongs_to_a_tool(content: str, run: Run, put: Put) -> None:
-    put("tools/echo/data.json", content)
-    assert run("validate", "tools/echo/data.json").out.startswith("1 tool checked")
-
-
 def test_the_tools_that_are_named_beside_a_procedure_are_those_it_has(run: Run, put: Put) -> None:
     put("two_steps.yaml", TWO_STEPS)
     assert run("validate", "tools", "two_steps.yaml").code == 0
@@ -95,13 +86,6 @@ def test_actions_that_tools_bring_and_procedures_beside_are_known(
     assert "2 procedures" in out
 
 
-def test_a_procedure_without_tools_needs_no_tools_directory(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("name: a\ndescription: d\nsteps: [{action: wait, seconds: 1}]")
-    done = run("validate", "a.yaml")
-    assert done.code == 0
-    assert done.out.startswith("1 procedure and 0 tools checked")
-
-
 def test_tools_in_code_are_known(run: Run, put: Put, tmp_path: Path) -> None:
     put("pyproject.toml", '[tool.sovl-tools]\nplugins = ["plugins"]\n')
     put(
@@ -113,52 +97,6 @@ def test_tools_in_code_are_known(run: Run, put: Put, tmp_path: Path) -> None:
     assert run("validate", "greetings.yaml").code == 0, run("validate", "greetings.yaml").out
     done = run("-q", "run", "greetings.yaml", "--input", 'names=["a"]')
     assert done.out == '["a!"]\n'
-
-
-def test_codes_of_procedures_can_be_selected_and_explained(run: Run, put: Put) -> None:
-    put("greetings.yaml", WRONG)
-    done = run("validate", "greetings.yaml", "--ignore", "ST754,ST760")
-    assert done.code == 0
-    assert run("explain", "ST760").out.startswith("ST760 (error): A template uses a variable")
-
-
-def test_a_file_that_can_not_be_opened_takes_no_other_one_down(
-    run: Run, put: Put, tmp_path: Path
-) -> None:
-    put("procedures/b.yaml", WRONG)
-    (tmp_path / "procedures" / "a.yaml").symlink_to("nowhere")
-    done = run("validate", "procedures", "--format", "concise")
-    assert done.code == 1
-    assert "procedures/a.yaml:1:1: ST750 the file can't be opened: No such file" in done.out
-    assert "procedures/b.yaml:" in done.out
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs")
-def test_nobody_waits_for_what_a_fifo_says(run: Run, put: Put, tmp_path: Path) -> None:
-    put("procedures/greetings.yaml", GREETINGS)
-    for name in ("pipe.yaml", "tools/pipe.json"):
-        (tmp_path / "procedures" / name).parent.mkdir(exist_ok=True)
-        os.mkfifo(tmp_path / "procedures" / name)
-    done = run("validate", "procedures")
-    assert done.out.splitlines()[0] == (
-        "procedures/pipe.yaml:1:1: ST750 the file can't be opened: it isn't a plain file"
-    )
-    assert "1 error" in done.out
-
-
-def test_a_file_that_is_not_there_is_misuse(run: Run) -> None:
-    done = run("validate", "procedures/a.yaml")
-    assert (done.code, done.out) == (2, "")
-    assert "there's no 'procedures/a.yaml'" in done.err
-
-
-def test_the_schema_of_procedures_is_printed(run: Run) -> None:
-    assert json.loads(run("schema", "procedure").out)["title"] == "Procedure"
-
-
-def test_a_manifest_is_no_procedure(run: Run, write: Write) -> None:
-    write("echo", manifest_of("echo"))
-    assert run("validate", "tools/echo/echo.json").out.startswith("1 tool checked")
 
 
 OTHERS = {
@@ -180,23 +118,6 @@ OTHERS = {
     "three.bak.yaml": WRONG,
     ".gitignore": "# no\n/old/\ndeep/**/two.yaml\n*.bak.y[!x]ml\n*.tmp.[z-a]\n!kept.bak.yaml\n",
 }
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.json", '{"inputs": {}, "steps": [{"action": "wait" "seconds": 0}]}'),
-        ("a.json", '\ufeff{"steps": [{"action": "wait"}],}'),
-        ("a.yaml", "{name: a, steps: [{action: wait, seconds: 0}, }"),
-    ],
-)
-def test_a_named_file_in_braces_that_cannot_be_read_is_a_procedure(
-    run: Run, put: Put, name: str, content: str
-) -> None:
-    put(name, content)
-    done = run("validate", name, "--format", "json")
-    assert done.code == 1
-    assert [each["code"] for each in json.loads(done.out)["diagnostics"]] == ["ST750"]
 
 
 def test_a_directory_is_searched_and_what_is_not_ours_is_left_alone(run: Run, put: Put) -> None:
@@ -243,36 +164,6 @@ def test_procedures_are_looked_for_where_they_are_configured(run: Run, put: Put)
     done = run("validate", "--format", "concise")
     assert done.out.startswith("flows/odd.yaml:1:1: ST751 'name' is missing")
     assert done.out.splitlines()[-1].startswith("1 procedure and 2 tools checked")
-
-
-def test_a_repository_s_gitignore_holds_below_it(run: Run, put: Put) -> None:
-    put(".gitignore", "flows/old\n")
-    put("flows/old/wrong.yaml", WRONG)
-    put("flows/sound.json", json.dumps({"name": "sound", **SOUND}))
-    assert run("validate", "flows").code == 0
-    assert run("validate", "flows/old").code == 1  # it was named
-
-
-def test_a_gitignore_that_is_no_file_is_not_waited_for(run: Run, put: Put, tmp_path: Path) -> None:
-    put("flows/sound.json", json.dumps({"name": "sound", **SOUND}))
-    os.mkfifo(tmp_path / "flows" / ".gitignore")
-    assert run("validate", "flows").code == 0
-
-
-def test_a_directory_with_neither_tools_nor_procedures_is_an_error(run: Run, put: Put) -> None:
-    put("none/notes.yaml", "a: 1")
-    done = run("validate", "none", "--format", "json")
-    (found,) = json.loads(done.out)["diagnostics"]
-    assert (done.code, found["code"], found["severity"]) == (1, "ST106", "error")
-
-
-def test_a_tool_that_leaves_the_directory_hides_no_procedure(
-    run: Run, put: Put, write: Write
-) -> None:
-    put("greetings.yaml", GREETINGS)
-    write("away", manifest_of("away"), "import os\nos.chdir('/')\ndef away(text):\n    return 1\n")
-    done = run("validate", "greetings.yaml")
-    assert (done.code, done.out.count("ST750")) == (0, 0)
 
 
 def test_a_tool_that_ends_the_second_process_ends_no_other(

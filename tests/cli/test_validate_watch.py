@@ -77,23 +77,6 @@ def test_every_change_is_checked_until_ctrl_c(write: Write, tmp_path: Path) -> N
 
 
 @pytest.mark.unmeasured
-def test_a_configuration_in_the_middle_of_an_edit_does_not_end_it(
-    write: Write, tmp_path: Path
-) -> None:
-    folder = write("echo")
-    with watching(tmp_path, "tools") as watch:
-        watch.round()
-        (tmp_path / "sovl-tools.toml").write_text("select = [")
-        (folder / "echo.py").touch()
-        watch.until("sovl-tools.toml")
-        (tmp_path / "sovl-tools.toml").write_text("select = []")
-        (folder / "echo.py").touch()
-        watch.until("1 loaded; no problems")
-        watch.process.terminate()
-        assert watch.process.wait(PATIENCE) == 0
-
-
-@pytest.mark.unmeasured
 @pytest.mark.skipif(sys.platform == "win32", reason="only the pipes of POSIX know their readers")
 def test_what_can_not_be_watched_is_misuse(run: Run, write: Write) -> None:
     write("echo")

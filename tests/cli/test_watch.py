@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import pty
 import re
 import shutil
 import signal
@@ -18,13 +16,12 @@ from typing import IO, Any
 
 import pytest
 
-from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
+from tests.conftest import Write, clean_environment, code_of
 from tests.forked_commands import Forker
 from tests.loading.plugins import decorated
 from tests.patience import PATIENCE
 
 SUMMARY = "Ctrl-C ends it"
-HANGING = "import sys\n\nprint('hanging', file=sys.stderr, flush=True)\nwhile True:\n    pass\n"
 BROKEN = "def echo(text: str) -> str\n"
 
 
@@ -181,19 +178,6 @@ def test_a_second_tool_of_a_name_is_no_version_of_the_first(
     assert "ST801 there is already a tool 'echo'" in watching.out.until("ST801")
 
 
-def test_what_is_rejected_at_the_start_is_shown_as_validate_shows_it(
-    start: Start, write: Write, run: Run
-) -> None:
-    write("echo", manifest_of("echo", timout=3))
-    write("odd", manifest_of("other", timout=3))
-    validated = run("validate", "tools/odd").out.partition("1 tool checked")[0]
-    watching = start("watch")
-    assert ": 1 tool loaded, 1 rejected; " in watching.err.until(SUMMARY)
-    assert watching.out.until("help: did you mean 'timeout'") + "\n" == validated
-    assert watching.end() == 0
-    assert watching.out.rest() == "\n"
-
-
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
@@ -213,20 +197,6 @@ def test_a_signal_ends_it_in_order_while_the_tools_are_loaded(
     assert watching.err.rest() == ""
 
 
-@pytest.mark.unmeasured
-def test_a_tool_that_hangs_when_it_was_edited_can_be_interrupted(
-    start: Start, write: Write, tmp_path: Path
-) -> None:
-    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 3600\n")
-    folder = write("echo")
-    watching = start("watch")
-    watching.err.until(SUMMARY)
-    save(folder, HANGING)
-    watching.err.until("hanging")
-    assert watching.end() == 0
-    assert (watching.out.rest(), watching.err.rest()) == ("", "")
-
-
 def test_a_directory_that_is_not_there_is_waited_for(
     start: Start, write: Write, tmp_path: Path
 ) -> None:
@@ -238,20 +208,6 @@ def test_a_directory_that_is_not_there_is_waited_for(
     (tmp_path / "tools").rename(tmp_path / "drafts")
     assert watching.out.until("added").endswith("  echo\n")
     assert watching.end() == 0
-
-
-def test_a_folder_that_comes_file_by_file_is_waited_for(
-    start: Start, write: Write, tmp_path: Path
-) -> None:
-    write("shout")
-    watching = start("watch")
-    watching.err.until(SUMMARY)
-    folder = tmp_path / "tools" / "echo"
-    folder.mkdir()
-    (folder / "echo.json").write_text(json.dumps(manifest_of("echo")))
-    assert "  echo: not all files are there yet\n" in watching.out.until("waiting")
-    save(folder, code_of("echo"))
-    assert watching.out.until("added").endswith("  echo\n")
 
 
 def test_a_library_that_tools_import_is_watched(start: Start, write: Write, tmp_path: Path) -> None:
@@ -287,42 +243,3 @@ def test_it_can_look_for_itself_instead_of_asking_the_system(start: Start, write
     save(folder, code_of("echo") + "# edited\n")
     assert watching.out.until("updated").endswith("  echo\n")
     assert watching.end() == 0
-
-
-def test_a_project_that_can_not_be_read_is_misuse(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\nwatch = 'library'\n")
-    done = run("watch")
-    assert done.code == 2
-    assert "watch must be an array" in done.err
-
-
-def test_on_a_terminal_it_is_coloured_and_leaves_a_clean_line(write: Write, tmp_path: Path) -> None:
-    write("odd", "{")
-    leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "sovl_tools", "watch"],
-        cwd=tmp_path,
-        env=clean_environment(),
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        start_new_session=True,
-    )
-    os.close(follower)
-    with contextlib.ExitStack() as stack:
-        stack.callback(os.close, leader)
-        stack.callback(process.wait)
-        stack.callback(process.kill)
-        assert "\x1b[1;31mST201\x1b[0m" in _read(leader, until="\r\n\r\n")
-        process.send_signal(signal.SIGINT)
-        assert _read(leader) == "\r\n"
-        assert process.wait(PATIENCE) == 0
-
-
-def _read(terminal: int, *, until: str | None = None) -> str:
-    """Return what comes until it ends so, or until the end."""
-    shown = b""
-    with contextlib.suppress(OSError):
-        while until is None or not shown.endswith(until.encode()):
-            shown += os.read(terminal, 65536)
-    return shown.decode()

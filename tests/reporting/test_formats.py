@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import Diagnostic
 from sovl_tools.reporting.outcome import render
-from sovl_tools.reporting.text import outcome_pieces, unstyled
 from tests.reporting.findings import ODD, WRONG, diagnostic, folder, outcome
 from tests.schema.strategies import moderate
 
@@ -49,15 +47,6 @@ def test_what_a_terminal_would_obey_never_reaches_it(format_: str) -> None:
     assert not {"\x1b", "\x07", "\u202e"} & set(text)
 
 
-@pytest.mark.parametrize(
-    ("found", "tint"), [((WRONG, ODD), "bold red"), ((ODD,), "bold yellow"), ((), "green")]
-)
-def test_styles_are_only_added(found: tuple[Diagnostic, ...], tint: str) -> None:
-    pieces = list(outcome_pieces(outcome(*found)))
-    assert unstyled(pieces) == render(outcome(*found), "text")
-    assert pieces[-1] == (outcome(*found).summary, tint)
-
-
 def test_json_can_be_written_to_any_stream() -> None:
     text = render(outcome(diagnostic(message="größe \ud800", path="\udcff")), "json")
     assert text.isascii()
@@ -70,15 +59,6 @@ def test_github_has_a_command_for_each_diagnostic_and_a_notice() -> None:
         f"::warning file=tools/echo,title=ST202::{ODD.message}%0Ahelp: {ODD.help}",
         f"::notice title=sovl-tools::{SHOWN.summary}",
     ]
-
-
-def test_github_escapes_what_would_end_a_command() -> None:
-    found = diagnostic(path="a,b:c%/x.json", message="100% a,b:c\r\n::error::d")
-    command, *rest = render(outcome(found), "github").split("\n")
-    assert len(rest) == 1
-    assert command == (
-        "::error file=a%2Cb%3Ac%25/x.json,line=4,col=3,title=ST201::100%25 a,b:c%0D%0A::error::d"
-    )
 
 
 def unescaped(text: str) -> str:

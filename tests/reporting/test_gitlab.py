@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-
-import pytest
 
 from sovl_tools.reporting.outcome import render
 from tests.reporting.findings import ODD, WRONG, diagnostic, outcome
@@ -27,10 +24,3 @@ def test_a_fingerprint_is_its_own_and_outlives_a_move() -> None:
     moved = json.loads(render(outcome(diagnostic(line=90)), "gitlab"))
     assert len({each["fingerprint"] for each in issues}) == 3
     assert moved[0]["fingerprint"] == issues[0]["fingerprint"]
-
-
-def test_a_path_is_relative_to_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CI_PROJECT_DIR", str(tmp_path))
-    found = diagnostic(path=str(tmp_path / "tools" / "a.json"))
-    (issue,) = json.loads(render(outcome(found), "gitlab"))
-    assert issue["location"]["path"] == "tools/a.json"

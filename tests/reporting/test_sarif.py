@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,23 +77,6 @@ def test_a_path_is_a_uri(path: str, uri: str) -> None:
     (result,) = run_of(diagnostic(path=path))["results"]
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place == {"uri": uri, "uriBaseId": "%SRCROOT%"}
-
-
-def test_an_absolute_path_is_one_without_a_base(tmp_path: Path) -> None:
-    (result,) = run_of(diagnostic(path=str(tmp_path / "a b.json")))["results"]
-    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert place == {"uri": (tmp_path / "a b.json").as_uri()}
-
-
-def test_a_path_is_relative_to_the_workspace_of_a_workflow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "sub").mkdir()
-    monkeypatch.chdir(tmp_path / "sub")
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
-    (result,) = run_of(diagnostic(path="tools/a.json"))["results"]
-    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert place == {"uri": "sub/tools/a.json", "uriBaseId": "%SRCROOT%"}
 
 
 @pytest.fixture(scope="module")
