@@ -110,7 +110,6 @@ def test_deep_nesting_is_refused(refuse: Refuse, expression: str) -> None:
         "5 5",
         "",
         "\0",
-        "1 # comment",
         "eval(1)",
     ],
 )
@@ -136,7 +135,7 @@ def test_what_is_no_arithmetic_is_refused(call: Call, expression: str) -> None:
         ("atan2(1)", "expected 2 arguments"),
         ("comb(20000, 1)", "at most 10000"),
         ("(1 + 2", "cannot read the expression"),
-        ("1 @ 2", "cannot read '@ 2' at character 3"),
+        ("1 @ 2", "'1 @ 2' isn't an arithmetic"),
     ],
 )
 def test_a_refusal_says_what_would_be_right(refuse: Refuse, expression: str, message: str) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,6 @@ def outside(root: Path) -> Path:
 def read(refuse: Refuse, reader: str) -> Callable[[str], str]:
     """Return with what message the tool rejects a path."""
     return lambda path: refuse(reader, **READERS[reader](path))
-
-
-@pytest.fixture
-def links_unseen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A link put in the way after the path was checked: the check did not see it."""
-    with monkeypatch.context() as patch:
-        patch.setattr(os.path, "realpath", lambda path, **_: os.path.abspath(path))
-        yield
 
 
 @pytest.mark.parametrize(
@@ -156,27 +148,3 @@ def test_without_a_root_the_current_directory_is_the_root(
     else:
         monkeypatch.setenv("SOVL_TOOLS_ROOT", variable)
     assert value("read_text_file", path="data.csv")["text"] == SECRET
-
-
-@pytest.mark.parametrize("reader", sorted(set(READERS) - {"search_files"}), indirect=True)
-@pytest.mark.usefixtures("links_unseen")
-def test_a_link_put_there_after_the_check_is_not_followed(
-    read: Callable[[str], str], root: Path, outside: Path
-) -> None:
-    (root / "file").symlink_to(outside / "secret.txt")
-    (root / "directory").symlink_to(outside)
-    for path in ("file", "directory/secret.txt"):
-        message = read(path)
-        assert "cannot" in message or "not a file" in message
-
-
-@pytest.mark.parametrize("reader", sorted(set(READERS) - {"query_sqlite"}), indirect=True)
-def test_a_system_without_directory_descriptors_is_served_too(
-    call: Call, reader: str, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (root / "data.csv").write_text(SECRET, "utf-8")
-    (root / "out").symlink_to("/etc/passwd")
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "supports_dir_fd", set())
-        assert call(reader, **READERS[reader]("data.csv")).ok
-        assert not call(reader, **READERS[reader]("out")).ok

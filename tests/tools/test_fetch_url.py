@@ -222,17 +222,6 @@ def test_a_packed_bomb_is_unpacked_no_further_than_asked(value: Value, site: Sit
     assert (answer["text"], answer["truncated"]) == ("\0" * 10, True)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "message"),
-    [("br", "packed as 'br', which was not asked for"), ("gzip", "not packed the way")],
-)
-def test_what_cannot_be_unpacked_is_refused(
-    refuse: Refuse, site: Site, encoding: str, message: str
-) -> None:
-    url = site.page(b"not packed", content_type="text/plain", content_encoding=encoding)
-    assert message in refuse("fetch_url", url=url)
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_followed(value: Value, site: Site, status: int) -> None:
     url = site.redirect("b/c?d", "/a", status=status)

@@ -1,6 +1,7 @@
 """Arithmetic for a model: parsed, never run as code, every size bounded before it is reached."""
 
 import ast
+import difflib
 import math
 from collections.abc import Mapping
 
@@ -14,25 +15,38 @@ from .functions import (
     Operation,
     within_bounds,
 )
-from .tokens import normalize
 
+_MAXIMUM_LENGTH = 1000
 _MAXIMUM_DEPTH = 60
 _TOO_DEEP = f"the expression is nested more than {_MAXIMUM_DEPTH} levels deep"
 _SIGNIFICANT_DIGITS = 15
 _EXACT_IN_A_FLOAT = 2**53
+_TYPOGRAPHIC = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"})  # noqa: RUF001
+_ADVICE = {
+    "^": "write ** for a power, xor(a, b) for the exclusive or",
+    "!": "write factorial(n)",
+    "√": "write sqrt(x)",
+    "=": "only the expression itself, without an equals sign",
+}
 
 
 def calculate(expression: str) -> dict[str, object]:
     """Return the expression as read and its result; raise ValueError if it isn't an arithmetic."""
-    text = normalize(expression)
+    if len(expression) > _MAXIMUM_LENGTH:
+        raise ValueError(f"the expression is longer than {_MAXIMUM_LENGTH} characters")
+    text = " ".join(expression.translate(_TYPOGRAPHIC).split())
     return {"expression": text, "result": _presentable(_evaluate(_parse(text)))}
 
 
 def _parse(text: str) -> ast.expr:
+    for sign, advice in _ADVICE.items():
+        if sign in text:
+            raise ValueError(f"cannot read {sign!r}: {advice}")
     try:
         return ast.parse(text, mode="eval").body
-    except SyntaxError as error:
-        raise ValueError(f"cannot read the expression {text[:60]!r}: {error.msg}") from None
+    except (SyntaxError, ValueError) as error:
+        reason = getattr(error, "msg", error)
+        raise ValueError(f"cannot read the expression {text[:60]!r}: {reason}") from None
     except (RecursionError, MemoryError):
         raise ValueError(_TOO_DEEP) from None
 
@@ -66,15 +80,24 @@ def _unsupported(node: ast.expr) -> str:
 
 
 def _constant(node: ast.Constant, _depth: int) -> Number:
-    if isinstance(node.value, int | float):
+    if isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return node.value
     raise ValueError(_unsupported(node))
 
 
 def _name(node: ast.Name, _depth: int) -> Number:
-    if node.id not in CONSTANTS:
+    if node.id in FUNCTIONS:
         raise ValueError(f"{node.id!r} is a function: write its arguments in parentheses")
+    if node.id not in CONSTANTS:
+        raise ValueError(_unknown(node.id))
     return CONSTANTS[node.id]
+
+
+def _unknown(name: str) -> str:
+    known = sorted([*FUNCTIONS, *CONSTANTS])
+    close = difflib.get_close_matches(name[:40], known, n=3)
+    advice = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(known)}"
+    return f"{name[:40]!r} isn't a known name: {advice}"
 
 
 def _unary(node: ast.UnaryOp, depth: int) -> Number:
@@ -93,8 +116,12 @@ def _operation(table: Mapping[type, Operation], node: ast.UnaryOp | ast.BinOp) -
 
 
 def _call(node: ast.Call, depth: int) -> Number:
-    if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
+    if not isinstance(node.func, ast.Name) or node.func.id in CONSTANTS:
         raise ValueError(f"{ast.unparse(node.func)[:40]!r} isn't a function: write * to multiply")
+    if node.func.id not in FUNCTIONS:
+        raise ValueError(_unknown(node.func.id))
+    if node.keywords:
+        raise ValueError(_unsupported(node))
     return FUNCTIONS[node.func.id](*[_value(argument, depth) for argument in node.args])
 
 

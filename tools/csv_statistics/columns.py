@@ -2,6 +2,7 @@
 
 import math
 import re
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 
@@ -21,9 +22,9 @@ def summarize(name: str, cells: Sequence[str]) -> Summary:
     """Return the statistics of a column, by what its cells hold: numbers, strings or nothing."""
     stripped = [cell.strip() for cell in cells]
     values = [cell for cell in stripped if cell.casefold() not in _MISSING]
-    kind, statistics = _statistics(values)
+    kind, found = _statistics(values)
     counts = {"count": len(values), "missing": len(cells) - len(values)}
-    return {"name": name, "kind": kind} | counts | statistics
+    return {"name": name, "kind": kind} | counts | found
 
 
 def _statistics(values: Sequence[str]) -> tuple[str, Summary]:
@@ -47,16 +48,9 @@ def _of_numbers(numbers: Sequence[float]) -> Summary:
         "min": _plain(min(numbers)),
         "max": _plain(max(numbers)),
         "mean": _plain(mean),
-        "median": _plain(_median(sorted(numbers))),
+        "median": _plain(statistics.median(numbers)),
         "stdev": _deviation(numbers, mean),
     }
-
-
-def _median(numbers: Sequence[float]) -> float:
-    middle = len(numbers) // 2
-    if len(numbers) % 2:
-        return numbers[middle]
-    return (numbers[middle - 1] + numbers[middle]) / 2
 
 
 def _deviation(numbers: Sequence[float], mean: float) -> float | None:

@@ -1,6 +1,5 @@
 """One request to one address that was checked, and an answer of limited size."""
 
-import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,8 +11,6 @@ _PORTS = {"http": 80, "https": 443}
 _MOST_ADDRESSES = 4
 _SECONDS_TO_CONNECT = 5.0
 _HEADERS = {"User-Agent": "sovl-tools fetch_url", "Accept": "*/*", "Accept-Encoding": "identity"}
-_GZIP_OR_ZLIB = 47
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 @asynccontextmanager
@@ -58,56 +55,10 @@ def _request(url: httpx.URL, host: str, address: str) -> httpx.Request:
 
 
 async def read_body(response: httpx.Response, *, limit: int) -> tuple[bytes, bool]:
-    """Return the body, unpacked, and whether it was cut: at the limit, or before its end."""
-    unpacker = _unpacker(response.headers.get("content-encoding", "identity").strip().lower())
+    """Return the body, unpacked, and whether it was cut at the limit."""
     content = bytearray()
-    async for chunk in response.aiter_raw():
-        content += unpacker.unpack(chunk, limit + 1 - len(content)) if unpacker else chunk
+    async for chunk in response.aiter_bytes():
+        content += chunk
         if len(content) > limit:
             return bytes(content[:limit]), True
-        if unpacker and unpacker.ended:
-            break
-    return bytes(content), unpacker is not None and not unpacker.complete
-
-
-def _unpacker(encoding: str) -> "_Unpacker | None":
-    if encoding in ("", "identity"):
-        return None
-    if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise ValueError(f"the answer is packed as {encoding!r}, which was not asked for")
-    return _Unpacker()
-
-
-class _Unpacker:
-    """Unpacks a body piece by piece, never to more than there is room for.
-
-    A body of gzip is one member or several, one after the other. What follows the last one and is
-    no member is omitted, as gzip itself does.
-    """
-
-    def __init__(self) -> None:
-        self._member = zlib.decompressobj(_GZIP_OR_ZLIB)
-        self._begun = False
-        self.ended = False
-
-    @property
-    def complete(self) -> bool:
-        """Whether every member that began has ended."""
-        return not self._begun or self._member.eof
-
-    def unpack(self, chunk: bytes, room: int) -> bytes:
-        """Return what a piece of the body represents, at most `room` bytes of it."""
-        content = bytearray()
-        while chunk and len(content) < room and not self.ended:
-            if self._member.eof:
-                self.ended = not _GZIP_MAGIC.startswith(chunk[:2])
-                if self.ended:
-                    break
-                self._member = zlib.decompressobj(_GZIP_OR_ZLIB)
-            self._begun = True
-            try:
-                content += self._member.decompress(chunk, room - len(content))
-            except zlib.error:
-                raise ValueError("the answer is not packed the way its headers say") from None
-            chunk = self._member.unused_data
-        return bytes(content)
+    return bytes(content), False

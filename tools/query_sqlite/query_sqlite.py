@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 
-from .._shared.confinement import file_status, resolve
+from .._shared.confinement import regular_file
 from . import sqlite_worker
 
 _SECONDS = 5.0
@@ -24,11 +24,8 @@ def query_sqlite(
     path: str, query: str, *, parameters: list[Value] | None, max_rows: int = 100
 ) -> dict[str, object]:
     """Return the rows of a query; raise ValueError if it does anything but read, or fails."""
-    place = resolve(path)
-    checked = file_status(place)
     request = {
-        "path": str(place),
-        "identity": [checked.st_dev, checked.st_ino],
+        "path": str(regular_file(path)),
         "query": query,
         "parameters": parameters or [],
         "max_rows": max_rows,

@@ -67,9 +67,8 @@ Row = dict[str, object]
 def answer(request: str) -> str:
     """Return the answer to a request, both as JSON.
 
-    The request has the keys path, identity (device and inode of the file that was checked), query,
-    parameters, max_rows, seconds, and seconds_for_lock. The answer is the tool's result, or
-    {"error": "…"}.
+    The request has the keys path, query, parameters, max_rows, seconds, and seconds_for_lock. The
+    answer is the tool's result, or {"error": "…"}.
     """
     asked = json.loads(request)
     try:
@@ -86,12 +85,8 @@ def answer(request: str) -> str:
 
 def _connect(asked: dict[str, Any]) -> sqlite3.Connection:
     """Open the database so that a query can only read, for so many seconds, values of some size."""
-    place = Path(asked["path"])
-    address = f"{place.as_uri()}?mode=ro"
+    address = f"{Path(asked['path']).as_uri()}?mode=ro"
     connection = sqlite3.connect(address, uri=True, timeout=asked["seconds_for_lock"])
-    opened = place.stat()
-    if [opened.st_dev, opened.st_ino] != asked["identity"]:
-        raise ValueError(f"{place.name!r} was replaced while it was being opened")
     connection.text_factory = lambda content: content.decode("utf-8", "replace")
     # What a query sorts or materializes counts as memory, which is limited, and fills no disk.
     connection.execute("PRAGMA temp_store = MEMORY")
