@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from datetime import date
-from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional  # noqa: UP035 - as the plan writes them
 
 import pytest
@@ -74,30 +73,6 @@ def test_what_the_decorator_says_wins_over_name_and_docstring(registry: ToolRegi
     assert registry.get("get_weather") is None
 
 
-def test_a_model_is_told_of_the_tool_as_of_a_function(registry: ToolRegistry) -> None:
-    assert registry.schemas() == [
-        {
-            "name": "get_current_weather",
-            "description": "Say what the weather in a place is like now.",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "location": {
-                        "type": "string",
-                        "description": 'Which city: "London", or "Paris, FR".',
-                    },
-                    "unit": {
-                        "type": "string",
-                        "description": "In which unit: celsius or fahrenheit.",
-                        "default": "celsius",
-                    },
-                },
-                "required": ["location"],
-            },
-        }
-    ]
-
-
 async def test_the_weather_tool_is_called_by_its_name(registry: ToolRegistry) -> None:
     tooler = Tooler(registry)
     result = await tooler.call("get_current_weather", '{"location": "London"}')
@@ -130,12 +105,6 @@ def test_null_is_a_value_of_an_optional_parameter_with_a_default(registry: ToolR
     assert call("day", {"on": None, "kind": None}).value == "None None"
     assert call("day", {"on": "2026-05-06"}).value == "2026-05-06 a"
     assert not call("day", {"kind": "c"}).ok
-
-
-def test_a_call_without_the_location_is_refused(registry: ToolRegistry) -> None:
-    error = Tooler(registry).call_sync("get_current_weather", {"unit": "celsius"}).error
-    assert error is not None
-    assert (error.kind, error.details[0].path) == ("invalid_arguments", "$.location")
 
 
 def test_the_decorator_attaches_a_definition_and_changes_nothing_else() -> None:
@@ -211,17 +180,6 @@ def test_a_tool_without_any_description_is_named_and_reported() -> None:
     assert [each.code for each in registry.report.warnings] == ["ST705"]
 
 
-def test_a_sync_function_is_as_good_as_an_async_one() -> None:
-    registry = ToolRegistry()
-
-    @registry.tool
-    def add(first: int, second: int) -> int:
-        """Add."""
-        return first + second
-
-    assert Tooler(registry).call_sync("add", {"first": 2, "second": 3}).value == 5
-
-
 def test_the_first_of_two_registered_tools_stays_unless_told_otherwise(
     registry: ToolRegistry, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -247,15 +205,6 @@ def test_the_override_replaces_what_was_registered_first(registry: ToolRegistry)
 
     assert registry.register(other, override=True) is definition_of(other)
     assert registry.list_tools() == [definition_of(other)]
-
-
-def test_a_foreign_definition_is_refused(registry: ToolRegistry) -> None:
-    def odd(location: str) -> None: ...
-
-    vars(odd)["_tool_definition"] = {"name": "odd"}
-    with pytest.raises(TypeError, match=r"_tool_definition of .* is a dict"):
-        registry.register(odd)
-    assert "odd" not in registry
 
 
 PACKAGE = {
@@ -344,19 +293,6 @@ def test_a_definition_is_made_of_parameter_objects() -> None:
     assert not call("move", {"where": "up", "steps": "many"}).ok
     with pytest.raises(TypeError, match="parameters must be ToolParameterDefinition, not 'where'"):
         ToolDefinition("move", "Move.", function=move, parameters=["where"])
-
-
-def test_within_one_module_the_tool_that_is_defined_first_stays(tmp_path: Path) -> None:
-    (tmp_path / "tools_here.py").write_text(
-        "from sovl_tools import tool\n\n\n"
-        "@tool(name='echo')\ndef z_first() -> str:\n    'Say first.'\n    return 'first'\n\n\n"
-        "@tool(name='echo')\ndef a_second() -> str:\n    'Say second.'\n    return 'second'\n"
-    )
-    registry = ToolRegistry()
-    registry.load_modules(tmp_path)
-    assert Tooler(registry).call_sync("echo").value == "first"
-    (diagnostic,) = registry.report.errors
-    assert (diagnostic.code, diagnostic.line) == ("ST801", 11)
 
 
 @check_each("given", ["2025-03-31", date(2025, 3, 31)], ids=["text", "date"])

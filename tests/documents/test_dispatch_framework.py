@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from sovl_tools import InferenceError, Tooler, ToolError, ToolRegistry, definition_of, tool
-from tests.tables import check_each
+from sovl_tools import Tooler, ToolError, ToolRegistry, tool
 
 PARCELS = {"zoning": ["R1", "R1", "C2"], "parks": ["P"]}
 
@@ -173,35 +172,6 @@ def test_a_failing_preprocess_is_told_and_the_method_is_not_called(
     assert desk.layers == {}
 
 
-def test_a_failing_postprocess_is_told() -> None:
-    class Desk:
-        @tool(postprocess=lambda count: f"{count:d} parcels")
-        def count(self) -> str:
-            """Count the parcels."""
-            return "many"
-
-    registry = ToolRegistry()
-    registry.register(Desk())
-    error = Tooler(registry).call_sync("count").error
-    assert error is not None
-    assert error.kind == "tool_error"
-    assert "ValueError" in error.message
-
-
-def test_what_preprocess_forgets_is_named() -> None:
-    class Desk:
-        @tool(required=["table"], preprocess=dict)
-        def layer(self, table: str, color: str) -> str:
-            """Add a layer."""
-            return color + table
-
-    registry = ToolRegistry()
-    registry.register(Desk())
-    error = Tooler(registry).call_sync("layer", {"table": "parks"}).error
-    assert error is not None
-    assert [(each.path, each.message) for each in error.details] == [("$.color", "is required")]
-
-
 @pytest.mark.parametrize("tables", [None, "zoning"], ids=["nothing", "a string"])
 def test_an_enum_that_is_no_list_takes_the_tool_out_until_it_is_one(
     registry: ToolRegistry, tooler: Tooler, desk: MapDesk, tables: Any
@@ -242,12 +212,6 @@ def test_a_subclass_keeps_replaces_and_drops_what_it_inherits() -> None:
     assert result.value == "density is not for visitors"
 
 
-def test_decorating_leaves_the_method_as_it_is(desk: MapDesk) -> None:
-    assert desk.put_layer("parks", [], "fill", "green", "two") == 1
-    assert definition_of(desk.put_layer).instance is desk
-    assert definition_of(MapDesk.put_layer).instance is None
-
-
 class Desk:
     @tool(params={"a": {"type": "integer"}}, required=["a"], preprocess=lambda d: {"b": d["a"]})
     def z(self, b: int) -> int:
@@ -280,13 +244,3 @@ def test_params_may_name_what_the_function_does_not_have() -> None:
     assert not call("rest", {"y": 3}).ok
     assert not call("rest", {"x": "left"}).ok
     assert registry.report.diagnostics == ()
-
-
-@check_each("marks", [{}, {"postprocess": str}])
-def test_without_either_a_name_that_the_function_lacks_is_an_error(marks: dict[str, Any]) -> None:
-    with pytest.raises(InferenceError, match="params names no parameter"):
-
-        @tool(params={"a": {"type": "integer"}}, **marks)
-        def z(b: int) -> int:
-            """Double a number."""
-            return 2 * b

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sovl_tools import AITool, Tooler, ToolNotFoundError, ToolRegistry, tool
+from sovl_tools import AITool, Tooler, ToolNotFoundError, ToolRegistry
 from tests.documents.conftest import Install
 
 
@@ -104,20 +103,12 @@ async def test_a_class_is_executed_with_checked_arguments(registry: ToolRegistry
 CRITERIA: list[tuple[dict[str, Any], list[str]]] = [
     ({"tags": ["file_io", "read"]}, ["read_file"]),
     ({"tags": ["text"]}, ["read_file", "run_python"]),
-    ({"tags": ["read", "scripting"]}, []),
-    ({"tags": []}, ["aws_s3_list", "read_file", "run_python"]),
     ({"tags": "text"}, ["read_file", "run_python"]),
-    ({"tags": "tex"}, []),
     ({"category": "Code Execution"}, ["run_python"]),
-    ({"category": None}, ["aws_s3_list"]),
-    ({"category": "Code"}, []),
     ({"name_pattern": "aws_s3_*"}, ["aws_s3_list"]),
-    ({"name_pattern": "s3"}, []),
     ({"name_pattern": re.compile("s3|python$")}, ["aws_s3_list", "run_python"]),
     ({"supports_streaming": True}, ["run_python"]),
-    ({"supports_streaming": False}, []),
     ({"tags": ["text"], "name_pattern": "r*", "category": "File System"}, ["read_file"]),
-    ({}, ["aws_s3_list", "read_file", "run_python"]),
 ]
 
 
@@ -127,14 +118,6 @@ def test_tools_are_filtered_by_what_they_say_of_themselves(
 ) -> None:
     assert names(registry.filter(**criteria)) == found
     assert names(registry.filter(criteria)) == found
-
-
-def test_criteria_and_functions_of_all_forms_have_to_be_met(registry: ToolRegistry) -> None:
-    text = {"tags": ["text"]}
-    assert names(registry.filter(text, category="Code Execution")) == ["run_python"]
-    assert names(registry.filter(text, lambda each: "file" in each.name)) == ["read_file"]
-    assert names(registry.filter(text, {"tags": ["read"]}, tags=["file_io"])) == ["read_file"]
-    assert names(registry.filter(text, tags="scripting")) == ["run_python"]
 
 
 def test_instructions_are_joined_without_the_tools_that_have_none(registry: ToolRegistry) -> None:
@@ -165,20 +148,6 @@ def test_a_tool_is_found_by_name_or_is_missing(registry: ToolRegistry) -> None:
     with pytest.raises(ToolNotFoundError, match="did you mean 'read_file'"):
         registry["raed_file"]
     assert issubclass(ToolNotFoundError, KeyError)
-
-
-def test_a_duplicate_is_skipped_with_a_warning(
-    registry: ToolRegistry, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Other(ReadFile):
-        description = "Read anything."
-
-    caplog.set_level(logging.WARNING, "sovl_tools")
-    registry.register(Other())
-    assert registry["read_file"].description == "Read a text file."
-    assert len(registry) == 3
-    (record,) = caplog.records
-    assert "there is already a tool 'read_file'" in record.message
 
 
 def test_an_unfinished_class_is_refused(registry: ToolRegistry) -> None:
@@ -258,14 +227,6 @@ def test_a_reload_walks_every_source_again(plugins: Path, install: Install) -> N
     assert names(registry) == ["clock", "coin", "read_file"]
 
 
-def test_a_reload_in_which_nothing_is_new_changes_nothing(plugins: Path) -> None:
-    registry = ToolRegistry()
-    registry.load_modules(plugins)
-    before = registry["clock"]
-    assert not registry.reload()
-    assert registry["clock"] is before
-
-
 def test_a_plugin_that_breaks_is_served_as_it_was(plugins: Path) -> None:
     registry = ToolRegistry()
     registry.load_modules(plugins)
@@ -275,15 +236,3 @@ def test_a_plugin_that_breaks_is_served_as_it_was(plugins: Path) -> None:
     (plugins / "clock.py").write_text(plugin("clock", "midnight"))
     assert registry.reload().updated == ("clock",)
     assert registry["clock"].execute() == "midnight"
-
-
-def test_functions_and_classes_stand_in_one_registry(registry: ToolRegistry) -> None:
-    @tool(tags=["file_io"], category="File System", instructions="Ask before you write.")
-    def write_file(path: str) -> str:
-        """Write a text file."""
-        return path
-
-    registry.register(write_file)
-    assert names(registry.filter(tags=["file_io"])) == ["aws_s3_list", "read_file", "write_file"]
-    assert registry.prompt_instructions().endswith("\n\nAsk before you write.")
-    assert len(registry.schemas()) == 4
