@@ -1,4 +1,4 @@
-"""The support desk of the examples, and what each way of calling its tools keeps."""
+"""The support desk of the examples: its tools, by Python and by commands."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import openai
 import pytest
 
-from sovl_tools import Agent, open_registry
-from sovl_tools.testing import ScriptedServer, calls, says
 from tests.cli.sessions import session
 from tests.conftest import REPOSITORY, Run
-from tests.entry_points import Found, Way, by_agent, by_json_api, by_mcp, by_tooler
+from tests.entry_points import Found, by_tooler
 from tests.patience import PATIENCE
 
 DESK = REPOSITORY / "docs" / "examples" / "support_desk"
@@ -70,26 +67,12 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rates: str) -> Path:
     return tmp_path
 
 
-ENTRIES: dict[str, Way] = {
-    "Tooler": by_tooler,
-    "Agent": by_agent,
-    "MCP": by_mcp,
-    "JSON API": by_json_api,
-}
-
-
-@pytest.fixture(params=[*ENTRIES])
-def call(request: pytest.FixtureRequest) -> Callable[[str, Any], Found]:
-    """Return what makes one call in one of the ways."""
-    way = ENTRIES[request.param]
-    return lambda name, arguments: way([(name, arguments)])[0]
-
-
-Entry = Callable[[str, Any], Found]
+def call(name: str, arguments: Any) -> Found:
+    return by_tooler([(name, arguments)])[0]
 
 
 @pytest.mark.usefixtures("desk")
-def test_nested_filters_find_orders(call: Entry) -> None:
+def test_nested_filters_find_orders() -> None:
     found = call("find_orders", {"filters": {"customer": "Ada", "total": {"minimum": 100}}})
     assert "2026-11-02" in found.text
     assert "2026-11-05" not in found.text
@@ -97,14 +80,14 @@ def test_nested_filters_find_orders(call: Entry) -> None:
 
 
 @pytest.mark.usefixtures("desk")
-def test_a_refund_asks_for_the_reason(call: Entry) -> None:
+def test_a_refund_asks_for_the_reason() -> None:
     assert "order 3 is refunded: broken" in call("refund_order", {"number": 3}).text
     found = call("find_orders", {"filters": {"status": "refunded"}})
     assert "broken" in found.text
 
 
 @pytest.mark.usefixtures("desk")
-def test_a_rate_is_looked_up_again_after_a_failure(call: Entry) -> None:
+def test_a_rate_is_looked_up_again_after_a_failure() -> None:
     Rates.failures = 2
     assert "1.25" in call("exchange_rate", {"currency": "USD"}).text
     assert Rates.asked == 3
@@ -112,35 +95,10 @@ def test_a_rate_is_looked_up_again_after_a_failure(call: Entry) -> None:
 
 
 @pytest.mark.usefixtures("desk")
-def test_an_export_tells_its_progress_and_returns_a_picture(call: Entry) -> None:
+def test_an_export_tells_its_progress_and_returns_a_picture() -> None:
     found = call("export_orders", {"customer": "Ada"})
     assert "image/png" in found.text
     assert "drawing" in found.told
-
-
-def test_settings_of_the_project_hold_everywhere(call: Entry, desk: Path) -> None:
-    file = desk / "sovl-tools.toml"
-    settings = 'coerce = "lenient"\napproval = "always"\nmax-result-bytes = 400\n'
-    file.write_text(settings + file.read_text())
-    found = call("find_orders", {"limit": "1"})
-    assert "2026-11-09" in found.text
-    assert "2026-11-05" not in found.text
-    assert len(call("find_orders", {"limit": 4}).text) < 600
-
-
-@pytest.mark.usefixtures("desk")
-def test_a_view_has_no_refunds(run: Run) -> None:
-    view = open_registry().select(annotations={"read_only": True})
-    with (
-        ScriptedServer([calls(("refund_order", {"number": 3})), says("No.")]) as server,
-        openai.OpenAI(base_url=server.openai_url, api_key="any") as client,
-    ):
-        agent = Agent(client, model="any", tools=view)
-        agent.chat_sync("Refund 3.")
-        offered = [each["function"]["name"] for each in server.requests[0].body["tools"]]
-    assert offered == ["exchange_rate", "export_orders", "find_orders"]
-    assert "there's no tool 'refund_order'" in str(agent.messages[2]["content"])
-    assert "refund_order" not in run("list", "--view", "read").out
 
 
 def test_the_commands_do_the_same(desk: Path, run: Run) -> None:
@@ -171,14 +129,3 @@ def test_a_user_at_a_terminal_is_asked(desk: Path) -> None:
             talk.type("broken")
             talk.await_text("order 3 is refunded: broken")
             assert talk.await_end() == 0
-    with session(desk, "chat", "--provider", "local", NO_COLOR="1") as talk:
-        talk.await_text("\n> ")
-        talk.type("refund_order number=2")
-        talk.await_text("call refund_order(number=2)? [y/N], or always")
-        talk.type("y")
-        talk.await_text("Reason (string):")
-        talk.type("broken")
-        talk.await_text("order 2 is refunded: broken")
-        talk.await_text("\n> ")
-        talk.type("/quit")
-        assert talk.await_end() == 0
