@@ -33,26 +33,33 @@ class ProcedureNotFoundError(SovlToolsError, KeyError):
         return f"there's no procedure {self.name!r}{as_hint(self.suggestion)}"
 
 
-class UnreadableError(SovlToolsError, ValueError):
-    """A string that can't be evaluated.
+class _AdvisingError(SovlToolsError):
+    """An error with advice.
 
     Attributes:
         message: the problem.
-        line: where, from 1.
-        column: where, in characters from 1.
         help: the correction, as an imperative; None where that is unknown.
     """
 
-    def __init__(self, message: str, line: int, column: int, advice: str | None = None) -> None:
-        super().__init__(message, line, column, advice)
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message, advice)
         self.message = message
-        self.line = line
-        self.column = column
         self.help = advice
 
     def __str__(self) -> str:
-        advice = f"; {self.help}" if self.help else ""
-        return f"{self.line}:{self.column}: {self.message}{advice}"
+        return f"{self.message}; {self.help}" if self.help else self.message
+
+
+class UnreadableError(_AdvisingError, ValueError):
+    """A string that can't be evaluated; ``line`` and ``column``, from 1, are the place."""
+
+    def __init__(self, message: str, line: int, column: int, advice: str | None = None) -> None:
+        super().__init__(message, advice)
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {super().__str__()}"
 
 
 class InputError(SovlToolsError, ValueError):
@@ -122,23 +129,15 @@ class UnfinishedError(StepError):
         super().__init__(message, key=key)
 
 
-class JournalError(SovlToolsError):
-    """A journal that can't be opened, read or written.
-
-    Attributes:
-        path: of the journal's file.
-        message: the problem.
-        help: the correction, as an imperative; None where that is unknown.
-    """
+class JournalError(_AdvisingError):
+    """A journal that can't be opened, read or written; ``path`` is its file."""
 
     def __init__(self, path: str, message: str, advice: str | None = None) -> None:
-        super().__init__(path, message, advice)
+        super().__init__(message, advice)
         self.path = path
-        self.message = message
-        self.help = advice
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" + (f"; {self.help}" if self.help else "")
+        return f"{self.path}: {super().__str__()}"
 
 
 class RunNotFoundError(SovlToolsError, KeyError):
@@ -184,31 +183,16 @@ class RunOverError(SovlToolsError):
         return f"run {self.run_id!r} has {self.state}"
 
 
-class TemplateError(SovlToolsError, ValueError):
-    """A template or an expression that can't be read.
-
-    Attributes:
-        message: the problem.
-        help: the correction, as an imperative; None where that is unknown.
-    """
-
-    def __init__(self, message: str, advice: str | None = None) -> None:
-        super().__init__(message, advice)
-        self.message = message
-        self.help = advice
-
-    def __str__(self) -> str:
-        return f"{self.message}; {self.help}" if self.help else self.message
+class TemplateError(_AdvisingError, ValueError):
+    """A template or an expression that can't be read."""
 
 
-class EvaluationError(SovlToolsError):
+class EvaluationError(_AdvisingError):
     """A template or an expression that has no value.
 
     Attributes:
-        message: why.
         line: of the text, from 1.
         name: the variable, key or index that is absent; None if another thing is wrong.
-        help: the correction, as an imperative; None where that is unknown.
     """
 
     def __init__(
@@ -219,11 +203,6 @@ class EvaluationError(SovlToolsError):
         name: str | int | None = None,
         advice: str | None = None,
     ) -> None:
-        super().__init__(message, line, name, advice)
-        self.message = message
+        super().__init__(message, advice)
         self.line = line
         self.name = name
-        self.help = advice
-
-    def __str__(self) -> str:
-        return f"{self.message}; {self.help}" if self.help else self.message

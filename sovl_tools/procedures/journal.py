@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.document import JSON
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.procedures.errors import (
@@ -38,6 +39,9 @@ from sovl_tools.procedures.records import (
 
 FORMAT = 1
 """The version of the tables, stored as ``user_version``."""
+
+_PATIENCE = 30.0
+"""The number of seconds to wait for other processes that write to the file."""
 
 _APPLICATION = 0x534F564C
 """Stored as ``application_id``; identifies a journal among databases."""
@@ -87,15 +91,13 @@ class Database:
 
     Attributes:
         path: of the file.
-        patience: the number of seconds to wait for other processes that write to the file.
 
     Raises:
         JournalError: the file can't be opened, isn't a journal, or has a newer format.
     """
 
-    def __init__(self, path: str, *, create: bool, patience: float = 30.0) -> None:
+    def __init__(self, path: str, *, create: bool) -> None:
         self.path = path
-        self.patience = patience
         self._lock = RLock()
         if not os.path.exists(os.path.dirname(path) if create else path):
             what = "directory" if create else "file"
@@ -104,7 +106,7 @@ class Database:
             self._connection = sqlite3.connect(
                 address(path, "rwc" if create else "rw"),
                 uri=True,
-                timeout=patience,
+                timeout=_PATIENCE,
                 isolation_level=None,  # transactions are explicit
                 check_same_thread=False,  # _lock sees to it that threads take turns
             )
@@ -114,20 +116,22 @@ class Database:
             self.close()
             raise
 
-    def write(self, statement: str, values: Sequence[Any] = (), *, is_durable: bool = True) -> int:
-        """Change rows, return their number; durable changes are on the disk by then.
-
-        Other changes are visible to every process, but don't wait for the disk.
-        """
+    def write(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Change rows, and return their number."""
         with self._translated():
-            if is_durable:
-                return self._connection.execute(statement, values).rowcount
-            # In WAL mode NORMAL writes without waiting for the disk; the next FULL one waits.
-            self._connection.execute("PRAGMA synchronous = NORMAL")
+            return self._connection.execute(statement, values).rowcount
+
+    def write_to_disk(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Change rows, return their number, and wait for the disk, so that a crash loses nothing.
+
+        Changes written otherwise are visible to every process, but don't wait.
+        """
+        with self._lock:
+            self.rows("PRAGMA synchronous = FULL")
             try:
-                return self._connection.execute(statement, values).rowcount
+                return self.write(statement, values)
             finally:
-                self._connection.execute("PRAGMA synchronous = FULL")
+                self.rows("PRAGMA synchronous = NORMAL")
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
@@ -142,7 +146,7 @@ class Database:
         """
         try:
             return [record_of(kind, row) for row in self.rows(query, values)]
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise JournalError(self.path, f"it is damaged: {error}") from error
 
     def close(self) -> None:
@@ -163,7 +167,7 @@ class Database:
         if create and self._is_empty():
             self._become_journal()
         self._check()
-        self.rows("PRAGMA synchronous = FULL")
+        self.rows("PRAGMA synchronous = NORMAL")
         self.rows("PRAGMA fullfsync = ON")  # or macOS leaves it in the cache of the disk
 
     def _is_empty(self) -> bool:
@@ -182,7 +186,7 @@ class Database:
 
     def _become_journal(self) -> None:
         """Create the tables; another process may do so at the same time."""
-        end = time.monotonic() + self.patience
+        end = time.monotonic() + _PATIENCE
         while True:  # SQLite itself doesn't wait to change to WAL mode
             try:
                 self.write("PRAGMA journal_mode = WAL")
@@ -474,6 +478,7 @@ class RunLog:
         self._database = database
         self._release = release
         self._before = {each.key: each for each in before}
+        self._with_effects: set[str] = set()
         self._is_closed = False
 
     def __enter__(self) -> Self:
@@ -500,38 +505,38 @@ class RunLog:
         action: str,
         tool: str | None,
         arguments: JSON,
-        *,
-        is_durable: bool = True,
     ) -> None:
         """Record that a step begins, for the first time or again.
 
-        A record that isn't durable survives the process, but can be lost if the machine crashes:
-        it doesn't wait for the disk. That is right for steps that a resumed run repeats anyway.
+        The records of a step with effects are on the disk when a method returns. Others survive
+        the process, but not a crash of the machine: a resumed run repeats those steps anyway.
         """
+        if action not in ACTIONS or ACTIONS[action].has_effects:
+            self._with_effects.add(key)
         moment = time.time()
         step = StepRecord(key, action, tool, "started", arguments, None, None, 1, moment, None)
-        self._insert(step, is_durable=is_durable)
+        self._insert(step)
 
-    def succeed(self, key: str, result: JSON, *, is_durable: bool = True) -> None:
+    def succeed(self, key: str, result: JSON) -> None:
         """Record the result of a step."""
-        self._finish(key, "succeeded", written(result), None, is_durable=is_durable)
+        self._finish(key, "succeeded", written(result), None)
 
-    def fail(self, key: str, error: str, *, is_durable: bool = True) -> None:
+    def fail(self, key: str, error: str) -> None:
         """Record why a step failed."""
-        self._finish(key, "failed", None, written(error), is_durable=is_durable)
+        self._finish(key, "failed", None, written(error))
 
     def skip(self, key: str, action: str = "") -> None:
         """Record that a step was skipped."""
         moment = time.time()
         step = StepRecord(key, action, None, "skipped", None, None, None, 0, moment, moment)
-        self._insert(step, is_durable=False)
+        self._insert(step)
 
     def end(self, state: Ending, *, result: JSON = None, error: str | None = None) -> None:
         """Record how the run ended, and close this."""
         self._check_open()
         outcome = written(result) if state == "succeeded" else None
         values = state, outcome, written(error), time.time(), self.run_id
-        self._database.write(_END, values)
+        self._database.write_to_disk(_END, values)
         self.close()
 
     def close(self) -> None:
@@ -539,17 +544,21 @@ class RunLog:
         self._is_closed = True
         self._release()
 
-    def _insert(self, step: StepRecord, *, is_durable: bool) -> None:
+    def _insert(self, step: StepRecord) -> None:
         self._check_open()
-        values = (self.run_id, *row_of(step))
-        self._database.write(_BEGIN_STEP, values, is_durable=is_durable)
+        self._write(step.key, _BEGIN_STEP, (self.run_id, *row_of(step)))
 
-    def _finish(self, key: str, *values: str | None, is_durable: bool) -> None:
+    def _finish(self, key: str, *values: str | None) -> None:
         self._check_open()
         row = (*values, time.time(), self.run_id, written(key))
         # No row has changed: the step was never begun, or has ended already.
-        if not self._database.write(_FINISH, row, is_durable=is_durable):
+        if not self._write(key, _FINISH, row):
             raise JournalError(self._database.path, f"step {key!r} of {self.run_id} has not begun")
+
+    def _write(self, key: str, statement: str, values: Sequence[Any]) -> int:
+        database = self._database
+        write = database.write_to_disk if key in self._with_effects else database.write
+        return write(statement, values)
 
     def _check_open(self) -> None:
         if self._is_closed:

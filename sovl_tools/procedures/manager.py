@@ -48,7 +48,7 @@ from sovl_tools.procedures.parse.library import (
 from sovl_tools.procedures.procedure import Procedure, checked_inputs
 from sovl_tools.procedures.records import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.run.environment import Event, Gate, RunStarted
-from sovl_tools.procedures.run.execution import Clock, Execution, RunEnvironment, Scope
+from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope
 
 __all__ = ["Named", "ProcedureManager"]
 
@@ -134,8 +134,7 @@ class ProcedureManager:
             journal: where the run is written down, so that it can be resumed.
             on_event: called with each event of the run, also from the threads of
                 tools.
-            gate: awaited before each step. The wait counts neither for the durations of steps nor
-                for time limits: with a gate, only tools and handlers have any.
+            gate: awaited before each step. With a gate, only tools and handlers have time limits.
 
         Raises:
             ProcedureError: it, or an inner procedure, is invalid; no step has run.
@@ -148,9 +147,8 @@ class ProcedureManager:
         linked = self._link(source)
         procedure = linked.first
         values = checked_inputs(procedure, dict(inputs or {}))
-        clock = None if gate is None else Clock(gate)
         environment = RunEnvironment(
-            self._registry, self._tooler, linked.other, None, on_event, clock
+            self._registry, self._tooler, linked.other, None, on_event, gate
         )
         if journal is None:
             return await _execute(linked.first, values, environment)
@@ -202,8 +200,12 @@ class ProcedureManager:
         record = journal.run(run_id)
         linked = self._link_recorded(record) if source is None else self._link(source)
         prints = fingerprints(linked, self._registry.catalog)
-        if not force:
-            _check_unchanged(record, linked.first, prints)
+        changed = _changed(record, prints)
+        others = [each.removeprefix(OTHER) for each in changed if each.startswith(OTHER)]
+        if linked.first.text != record.text:
+            others.insert(0, linked.first.name)
+        if others and not force:
+            raise ChangedProcedureError(others[0], run_id)
         inputs = checked_inputs(linked.first, record.inputs)
 
         # Checked while the journal is locked, so that no other process resumes the run in between.
@@ -214,11 +216,10 @@ class ProcedureManager:
 
         log = journal.resume(run_id, check)
         with log:
-            for name in _changed(record, prints):
-                if on_event is not None:
-                    words = "it has changed since the run began"
-                    on_event(LogMessage(name, run_id, "warning", words))
             environment = RunEnvironment(self._registry, self._tooler, linked.other, log, on_event)
+            for name in changed:
+                words = "it has changed since the run began"
+                environment.tell(LogMessage(name, run_id, "warning", words))
             return await _execute(linked.first, inputs, environment)
 
     def run_sync(
@@ -368,24 +369,6 @@ def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
     attempt = record.key.rpartition("~")[2]
     is_last = (int(attempt) if attempt.isdigit() else 1) > step.on_error.retry
     return not is_last or step.on_error.then == "continue"
-
-
-def _check_unchanged(record: RunRecord, procedure: Procedure, prints: Mapping[str, str]) -> None:
-    """Refuse to continue a run with a changed procedure.
-
-    Args:
-        record: of the run.
-        procedure: the current one.
-        prints: the hashes of its current tools and inner procedures.
-
-    Raises:
-        ChangedProcedureError: it, or an inner procedure, has changed.
-    """
-    if procedure.text != record.text:
-        raise ChangedProcedureError(procedure.name, record.id)
-    for name in _changed(record, prints):
-        if name.startswith(OTHER):
-            raise ChangedProcedureError(name.removeprefix(OTHER), record.id)
 
 
 def _changed(record: RunRecord, prints: Mapping[str, str]) -> list[str]:

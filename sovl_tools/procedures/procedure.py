@@ -20,7 +20,7 @@ MAX_DEPTH = 100
 """How deep lists and mappings can be nested in it."""
 
 MAX_VALUES = 50_000
-"""The maximum number of its values; in YAML a long text counts as several."""
+"""The maximum number of its values."""
 
 COMMON = ("action", "name", "when", "save_as", "timeout", "on_error")
 """The keys that every step can have."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from sovl_tools.model.document import JSON
 
@@ -106,53 +105,14 @@ def record_of(kind: type[Record], row: Sequence[Any]) -> Record:
     """Return the run or step in a row.
 
     Raises:
-        ValueError: a column has a value that a journal never writes.
+        TypeError, ValueError: a column isn't the JSON that a journal writes.
     """
-    return kind._make(_read(kind._fields, row))
+    pairs = zip(kind._fields, row, strict=True)
+    return kind._make(
+        json.loads(value) if field in _WRITTEN and value is not None else value
+        for field, value in pairs
+    )
 
-
-def _read(fields: Sequence[str], row: Sequence[Any]) -> Iterator[Any]:
-    # "interrupted" is never written: it is a running run without a locking process.
-    states = get_args(StepState) if "key" in fields else (*get_args(Ending), "running")
-    for field, value in zip(fields, row, strict=True):
-        found = value
-        try:
-            if field in _WRITTEN and value is not None:
-                found = json.loads(value)  # a result can be infinite
-            is_sound = found in states if field == "state" else _CHECKS[field](found)
-        except (ValueError, TypeError, RecursionError):
-            is_sound = False
-        if not is_sound:
-            raise ValueError(f"{value!r:.60} isn't a value of {field!r}")
-        yield found
-
-
-def _is_moment(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 <= value < _LAST_MOMENT
-
-
-_LAST_MOMENT = 253_370_764_800
-"""The year 9999 in seconds since 1970, the last that datetime can show."""
-
-_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}")
-"""The form of a run's ID; other strings must not become part of a lock's path."""
-
-_CHECKS: Mapping[str, Callable[[Any], bool]] = {
-    "id": lambda value: _ID.fullmatch(value) is not None,
-    **dict.fromkeys(
-        ("procedure", "path", "text", "digest", "host", "key", "action"),
-        lambda value: isinstance(value, str),
-    ),
-    **dict.fromkeys(("error", "tool"), lambda value: value is None or isinstance(value, str)),
-    **dict.fromkeys(("inputs", "result", "arguments"), lambda _: True),
-    **dict.fromkeys(("pid", "resumed", "attempt"), lambda value: isinstance(value, int)),
-    "tools": lambda value: (
-        isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
-    ),
-    "started": _is_moment,
-    "ended": lambda value: value is None or _is_moment(value),
-}
-"""Checks of each column's value, since a file may contain anything."""
 
 _RUN_WRITTEN = {"procedure", "path", "text", "inputs", "tools", "result", "error", "host"}
 _STEP_WRITTEN = {"key", "action", "tool", "arguments", "result", "error"}

@@ -499,29 +499,19 @@ def test_inputs_that_another_procedure_refuses_are_a_failure_of_the_step() -> No
         manager.run_sync(procedure(step, inputs=inputs("a", a={})), {"a": "five"})
 
 
-async def test_a_gate_is_awaited_before_each_step_and_its_wait_doesnt_count() -> None:
+async def test_a_gate_is_awaited_before_each_step_and_time_limits_dont_count_it() -> None:
     passed: list[str] = []
-    waits: list[float] = []
 
     async def gate(step: StepStarted) -> None:
         passed.append(step.key)
         begun = perf_counter()
         await asyncio.to_thread(wait_until, lambda: perf_counter() > begun + 0.02)
-        waits.append(perf_counter() - begun)
 
-    events: list[Event] = []
     steps = (
-        choice("true", [call("echo", "said", value=[1])], timeout=0.01),
+        choice("true", [call("echo")], timeout=0.01),
         {**call("echo"), "when": "false"},
         {"action": "parallel", "branches": {"a": [call("echo")], "b": [call("echo")]}},
     )
-    source, begun = procedure(*steps, timeout=0.01), perf_counter()
-    await manager_of(echo).run(source, on_event=events.append, gate=gate)
-    total = perf_counter() - begun
-    first, *others = passed
-    assert (first, others[0]) == ("steps.0", "steps.0.then.0")
-    assert len(others) == 4, "a step that is skipped has no gate"
-    ended = {each.key: each for each in events if isinstance(each, StepEnded)}
-    assert ended["steps.0"].duration <= total - waits[1]
-    assert ended["steps.0.then.0"].value == [1]
-    assert ended["steps.1"].state == "skipped"
+    await manager_of(echo).run(procedure(*steps, timeout=0.01), gate=gate)
+    assert passed[:3] == ["steps.0", "steps.0.then.0", "steps.2"]
+    assert len(passed) == 5, "a step that is skipped has no gate"

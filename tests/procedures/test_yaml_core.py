@@ -64,7 +64,7 @@ def test_scalars_mean_what_the_core_schema_says(text: str, value: Any) -> None:
         ("a: " + "9" * 5000, 3, "the number has more digits than can be read"),
         ("a: 0x" + "f" * 5000, 3, "the number has more digits than can be read"),
         (r'a: "\ud83d"', 3, "the string contains half of a surrogate pair"),
-        ("!!int x", 0, "'x' is not an integer, as its tag says; remove the tag"),
+        ("!!int x", 0, "'x' is not what its tag says; remove the tag"),
         ("1: x", 0, 'the key 1 isn\'t a string; put it in quotes: "1"'),
         ("? \n: x", 1, "a key is missing here"),
         ("? [a]\n: b", 2, "a list can't be a key; write a string"),
@@ -98,7 +98,6 @@ def test_what_json_has_not_is_refused_at_its_place(text: str, offset: int, messa
         ("[1", 2, "a comma or ']' is missing before this"),
         ("{a: 1", 5, "a comma or '}' is missing before this"),
         ("[}", 1, "a value is missing here"),
-        ("a: |x", 4, "only '-', '+' or a digit may follow '|' or '>'"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(text: str, offset: int, message: str) -> None:
@@ -135,7 +134,6 @@ def test_an_alias_stands_where_it_is_and_its_parts_at_the_anchor() -> None:
     [
         ("&a [*a]", "the alias 'a' is part of what it repeats", None),
         ("- &name 1\n- *nam", "there's no anchor 'nam' before this", "did you mean 'name'?"),
-        ("[&a 1, &a 2]", "the anchor 'a' appears a second time", None),
         ("[&a [1], {*a : 1}]", "the key *a isn't a string", 'put it in quotes: "*a"'),
     ],
 )

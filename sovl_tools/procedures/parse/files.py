@@ -32,11 +32,6 @@ _ENVIRONMENTS = frozenset({"pyvenv.cfg", "conda-meta"})
 _LIKE_A_PROCEDURE = re.compile(
     rb"^steps[ ]*:(?=.*^[ ]*(?:-[ ]*)?\{?[ ]*action[ ]*:)", re.MULTILINE | re.DOTALL
 )
-# The same in braces, as in JSON, where many others have such keys: of files that someone names.
-_LIKE_ONE_IN_BRACES = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*\{(?>.*?\bsteps[\"']?\s*:\s*\[\s*\{)(?=.*\baction[\"']?\s*:)",
-    re.DOTALL,
-)
 
 
 def files(directory: str | os.PathLike[str]) -> list[str]:
@@ -111,9 +106,7 @@ def _document(path: str, *, is_named: bool = False) -> JSON:
     try:
         return read(data, path=path).value
     except UnreadableError:
-        is_like_one = _LIKE_A_PROCEDURE.search(data) or (
-            is_named and _LIKE_ONE_IN_BRACES.match(data)
-        )
+        is_like_one = is_named or _LIKE_A_PROCEDURE.search(data)
         return {"steps": [{"action": ""}]} if is_like_one else None
 
 

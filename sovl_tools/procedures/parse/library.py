@@ -116,18 +116,12 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
 
 
 def read_found_procedure(path: str) -> ProcedureDocument:
-    """Return the procedure of a file that was found, or that this can't be read.
-
-    Only plain files are opened: a FIFO would block.
-    """
+    """Return the procedure of a file that was found, or that this can't be read."""
     try:
-        # A missing file is opened as well, for the words of the operating system.
-        if os.path.isfile(path) or not os.path.exists(path):
-            return read_procedure(path)
-        reason = "it isn't a plain file"
+        return read_procedure(path)
     except OSError as error:
-        reason = f"{error.strerror}"
-    return _unreadable(path, UnreadableError(f"the file can't be opened: {reason}", 1, 1))
+        reason = f"the file can't be opened: {error.strerror}"
+        return _unreadable(path, UnreadableError(reason, 1, 1))
 
 
 def _unreadable(path: str, error: UnreadableError) -> ProcedureDocument:

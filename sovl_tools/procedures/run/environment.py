@@ -29,10 +29,6 @@ class StepContext(NamedTuple):
     run_id: str
     log: Callable[[Level, str], None]
 
-    def __repr__(self) -> str:
-        run = f" of run {self.run_id}" if self.run_id else ""
-        return f"<StepContext{run} with {len(self.variables)} variables>"
-
 
 State: TypeAlias = Literal["succeeded", "failed", "skipped", "continued", "known"]
 """How a step ended.
@@ -86,7 +82,7 @@ class StepEnded(NamedTuple):
         label: its name, or its action.
         depth: the number of enclosing steps.
         state: how it ended.
-        duration: in seconds, without waits at a gate.
+        duration: in seconds; of a step that contains others, with their waits at a gate.
         message: why it failed; None if it didn't.
         value: its value; None if it failed or was skipped.
     """

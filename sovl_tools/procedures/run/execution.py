@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
@@ -37,49 +36,6 @@ from sovl_tools.procedures.templates import Template
 from sovl_tools.schema.problem import named
 
 
-class Clock:
-    """The clock of a run; it stops while steps wait at the gate and no step is working."""
-
-    def __init__(self, gate: Gate | None = None) -> None:
-        self.gate = gate
-        self._waiting = self._working = 0
-        self._paused = 0.0
-        self._since: float | None = None
-
-    def now(self) -> float:
-        """Return the time in seconds."""
-        return (perf_counter() if self._since is None else self._since) - self._paused
-
-    async def wait(self, step: StepStarted) -> None:
-        """Wait at the gate, if there is one."""
-        if self.gate is None:
-            return
-        self._count(waiting=1)
-        try:
-            await self.gate(step)
-        finally:
-            self._count(waiting=-1)
-
-    @contextmanager
-    def working(self) -> Iterator[None]:
-        """Count a step as working; steps that only contain others aren't counted."""
-        self._count(working=1)
-        try:
-            yield
-        finally:
-            self._count(working=-1)
-
-    def _count(self, *, waiting: int = 0, working: int = 0) -> None:
-        self._waiting += waiting
-        self._working += working
-        is_paused = bool(self._waiting) and not self._working
-        if is_paused and self._since is None:
-            self._since = perf_counter()
-        elif not is_paused and self._since is not None:
-            self._paused += perf_counter() - self._since
-            self._since = None
-
-
 class RunEnvironment(NamedTuple):
     """The context of a run.
 
@@ -89,7 +45,7 @@ class RunEnvironment(NamedTuple):
         procedure: returns another procedure by its name, as seen from the current one.
         log: where steps are written down; None for a run that is not.
         listen: called with each event, also from the threads of tools; None for no one.
-        clock: waits at the gate, and measures steps.
+        gate: awaited before each step; None for no wait.
     """
 
     registry: ToolLookup
@@ -97,7 +53,7 @@ class RunEnvironment(NamedTuple):
     procedure: Callable[[Procedure, str], Procedure]
     log: RunLog | None = None
     listen: Callable[[Event], object] | None = None
-    clock: Clock | None = None
+    gate: Gate | None = None
 
     def tell(self, event: Event) -> None:
         """Call the listener with an event, if there is one."""
@@ -290,7 +246,6 @@ class Execution:
     def __init__(self, procedure: Procedure, environment: RunEnvironment) -> None:
         self._procedure = procedure
         self._environment = environment
-        self._clock = environment.clock or Clock()
         self._actions: Mapping[str, Callable[..., Coroutine[Any, Any, JSON]]] = {
             "set": self._set,
             "if": self._if,
@@ -323,7 +278,7 @@ class Execution:
 
     def _limit(self, seconds: float | None) -> float | None:
         """Return the time limit of a step that contains others; None if a gate could delay them."""
-        return seconds if self._clock.gate is None else None
+        return seconds if self._environment.gate is None else None
 
     async def _steps(self, steps: tuple[Step, ...], scope: Scope) -> None:
         for step in steps:
@@ -331,12 +286,12 @@ class Execution:
 
     async def _step(self, step: Step, scope: Scope) -> None:
         """Run a step unless its condition is false, and save its value."""
-        key, run, clock = scope.key(step), self._environment, self._clock
+        key, run = scope.key(step), self._environment
         about = key, step.label, scope.depth
-        begun = clock.now()
+        begun = perf_counter()
 
         def end(state: State, message: str | None = None, value: JSON = None) -> None:
-            run.tell(StepEnded(*about, state, clock.now() - begun, message, value))
+            run.tell(StepEnded(*about, state, perf_counter() - begun, message, value))
 
         try:
             try:
@@ -349,8 +304,9 @@ class Execution:
                     run.log.skip(key, step.action)
                 end("skipped")
                 return
-            await clock.wait(StepStarted(*about))
-            begun = clock.now()
+            if run.gate is not None:
+                await run.gate(StepStarted(*about))
+            begun = perf_counter()
             run.tell(StepStarted(*about))
             value, state, message = await self._attempts(step, scope, key)
         except _Returned as returned:
@@ -399,14 +355,11 @@ class Execution:
         log, action = self._environment.log, step.action
         if log is None:
             return _Ending(await self._perform(step, scope, key, _rendered(step, scope)))
-        # Steps that only change variables are repeated when a run is resumed, so their records
-        # can be lost in a crash; the records of others are on the disk before the step begins.
-        has_effect = action not in self._actions
         try:
             fields = _rendered(step, scope)
         except StepError as error:  # no step has run, but the journal records the failure
-            log.begin(key, action, None, None, is_durable=has_effect)
-            log.fail(key, error.message, is_durable=has_effect)
+            log.begin(key, action, None, None)
+            log.fail(key, error.message)
             raise
         is_call = action == "tool"
         tool, arguments = (fields["tool"], fields.get("arguments")) if is_call else (None, fields)
@@ -414,18 +367,18 @@ class Execution:
         # A fatal failure is tried again; a recorded value of a step with effects is used.
         if known is not None and known.state == "failed" and not is_fatal:
             return _Ending(None, "continued", known.error or "")
-        if known is not None and known.state == "succeeded" and has_effect:
+        if known is not None and known.state == "succeeded" and action not in self._actions:
             return _Ending(known.result, "known")
-        log.begin(key, action, tool, arguments, is_durable=has_effect)
+        log.begin(key, action, tool, arguments)
         try:
             value = await self._perform(step, scope, key, fields)
         except _Returned as returned:  # a step within has returned, which ends this one as well
-            log.succeed(key, returned.value, is_durable=has_effect)
+            log.succeed(key, returned.value)
             raise
         except StepError as error:
-            log.fail(key, error.message, is_durable=has_effect)
+            log.fail(key, error.message)
             raise
-        log.succeed(key, value, is_durable=has_effect)
+        log.succeed(key, value)
         return _Ending(value)
 
     async def _perform(self, step: Step, scope: Scope, key: str, fields: dict[str, JSON]) -> JSON:
@@ -433,8 +386,7 @@ class Execution:
         if act is not None:
             return await within(self._limit(step.timeout), act(step, scope, key, **fields))
         perform = _EFFECTS.get(step.action, _run_step_handler)
-        with self._clock.working():
-            return await perform(step, fields, scope, self._environment)
+        return await perform(step, fields, scope, self._environment)
 
     async def _set(self, _: Step, scope: Scope, __: str, *, values: dict[str, JSON]) -> None:
         scope.variables.update(values)

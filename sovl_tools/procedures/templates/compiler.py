@@ -180,11 +180,6 @@ def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
         elif isinstance(node, nodes.Const) and node.value in {math.inf, -math.inf}:
             # Jinja would compile it to a name of Python's that is not there
             yield TemplateError("the number is too large for JSON")
-        elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
-            sliced = node.node.node if isinstance(node.node, nodes.UnaryExpr) else node.node
-            if isinstance(sliced, nodes.Const) and not isinstance(sliced.value, str):
-                # Python would warn of it on the error output as it compiles what Jinja writes
-                yield TemplateError(f"{with_article(kind(sliced.value))} has no parts")
 
 
 class _ForData(NodeTransformer):
