@@ -283,6 +283,7 @@ def test_sync_tells_of_a_wrong_value_or_mends_around_it(
 @settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST))
 @example(change=(("parameters", "properties", "text"), {"enum": ["\ud800"]}))
+@example(change=(("execution",), True))
 def test_a_wrong_value_in_a_definition_is_refused_as_it_is_in_a_manifest(
     change: tuple[Place, Any],
 ) -> None:

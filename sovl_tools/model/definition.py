@@ -210,8 +210,9 @@ class ToolDefinition:
             object.__setattr__(self, "parameters", schema_of(given))
             types = {each.name: each.param_type for each in given}
             object.__setattr__(self, "types", {**types, **self.types})
-        if self.execution:  # JSON has one kind of number, so 3.0 is a valid count
-            counts = {key: _whole(value) for key, value in self.execution.items()}
+        execution: Any = self.execution
+        if isinstance(execution, Mapping):  # JSON has one kind of number: 3.0 is a valid count
+            counts = {key: _whole(value) for key, value in execution.items()}
             object.__setattr__(self, "execution", counts)
         function: Any = self.function
         if isinstance(function, Deferred):
