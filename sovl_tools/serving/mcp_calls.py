@@ -164,7 +164,8 @@ class Kind(NamedTuple):
 
     Attributes:
         request: the SDK's class of the request.
-        results: the SDK's classes of the answer; in the handshake era there is only the first.
+        results: the SDK's classes of the answer; in the handshake era there is only the first, and
+            the last one takes the others, too.
         capability: what a client declares that can be asked.
         lacking: the error message for a client that does not.
         failure: the beginning of the error message for a client that fails at the request.
@@ -331,7 +332,7 @@ class InputRequests:
             # the tool took another way than in the last call: later answers are void as well
             del self._answered[number:]
         elif before and before[0].answer is not None:
-            return _parsed(kind, before[0].answer)
+            return kind.results[-1].model_validate(before[0].answer, by_name=False)
         given = self._given.get(request.key) if request.key else None
         if isinstance(given, kind.results):  # the client knows the request by its key
             self._answered[number : number + 1] = [Answered(digest, _form(given), request.key)]
@@ -384,21 +385,6 @@ _CONSENT: dict[str, JSON] = {
     "properties": {"agree": {"type": "boolean", "title": "Agree", "default": True}},
 }
 """The form of a question that asks for consent alone."""
-
-
-def _parsed(kind: Kind, form: dict[str, JSON]) -> Any:
-    """Parse an answer into the first of the SDK's classes that it matches.
-
-    Raises:
-        ValidationError: it matches none of them.
-    """
-    *others, last = kind.results
-    for each in others:
-        try:
-            return each.model_validate(form, by_name=False)
-        except ValidationError:
-            continue
-    return last.model_validate(form, by_name=False)
 
 
 def _words(error: ValidationError) -> str:

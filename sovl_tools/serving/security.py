@@ -6,7 +6,6 @@ import asyncio
 import hmac
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any, cast
 
@@ -145,14 +144,12 @@ class Security:
         return is_same or (_is_local(_name_of(place)) and _is_local(_name_of(host)))
 
 
-@lru_cache(256)
 def _name_of(host: str) -> str:
     """Return the name or the address of a ``Host``, without the port."""
     found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^:\[\]\s@/]+)(:\d{1,5})?", host.lower())
     return "" if found is None else found[1].strip("[]").removesuffix(".")
 
 
-@lru_cache(256)
 def _is_address(name: str) -> bool:
     try:
         ip_address(name)
@@ -161,7 +158,6 @@ def _is_address(name: str) -> bool:
     return True
 
 
-@lru_cache(256)
 def _is_local(name: str) -> bool:
     """Return True for a name or an address of this machine."""
     return name == "localhost" or (_is_address(name) and ip_address(name).is_loopback)

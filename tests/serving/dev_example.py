@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -176,14 +175,3 @@ def write_example(root: Path) -> None:
     write_tool(tools, "old_sum", "def old_sum(text): ...\n", enabled=False)
     requires = {"packages": ["no_such_package_for_pdf"]}
     write_tool(tools, "render_pdf", "def render_pdf(text): ...\n", requires=requires)
-
-
-def examples_in(tools: Path) -> list[tuple[str, int, Any]]:
-    """Return the arguments of the examples in the manifests: (tool, index, arguments)."""
-    found = []
-    for path in sorted(tools.glob("*/*.json")):
-        manifest = json.loads(path.read_text())
-        if path.stem == path.parent.name:
-            given = [each["input"] for each in manifest.get("examples", [])]
-            found += [(path.stem, index, each) for index, each in enumerate(given)]
-    return found

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
-from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry
+from sovl_tools import ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.serving import event_stream
 from sovl_tools.serving.asks import Asks
-from sovl_tools.serving.limits import MOST_REPORTS
 from sovl_tools.serving.traffic import Client, Traffic
 from tests.conftest import REPOSITORY
 from tests.patience import PATIENCE
@@ -96,32 +95,6 @@ async def test_a_call_without_a_value_says_why(client: httpx.AsyncClient) -> Non
     assert (found["status"], found["type"]) == (502, f"{PROBLEM}invalid_result")
 
 
-def interrupt() -> None:
-    """Raise what a Ctrl-C raises."""
-    raise KeyboardInterrupt
-
-
-async def interrupt_later(context: ToolContext) -> None:
-    """Raise it between two steps of the loop, after a report."""
-    context.report_progress(1, 2)
-    await asyncio.sleep(0)
-    raise KeyboardInterrupt
-
-
-@check_each("limit", [None, PATIENCE])
-@check_each("tool", [interrupt, interrupt_later])
-async def test_an_interrupt_of_a_tools_own_ends_its_call_alone(
-    tool: Any, limit: float | None
-) -> None:
-    registry = registry_of(tool)
-    async with client_of(app_of(registry, Tooler(registry, timeout=limit))) as client:
-        found = problem(await client.post(f"/tools/{tool.__name__}"))
-        streamed = await client.post(f"/tools/{tool.__name__}/stream")
-        last = streamed.json() if tool is interrupt else events_of(streamed.text)[-1][1]
-    assert found["type"] == last["type"] == f"{PROBLEM}tool_error"
-    assert found["detail"] == last["detail"] == "KeyboardInterrupt"
-
-
 async def test_a_call_that_takes_too_long_is_a_timeout() -> None:
     registry = registry_of(Slow().wait)
     async with client_of(app_of(registry, Tooler(registry, timeout=0.01))) as client:
@@ -152,19 +125,11 @@ async def test_a_tool_that_did_not_load_is_not_available() -> None:
     [
         (b"{", "application/json", 400),
         (b"[1]", "application/json", 400),
-        (b"null", "application/json", 400),
-        (b"NaN", "application/json", 400),
-        (b'{"first": 1e999}', "application/json", 400),
         (b'{"first": "\\ud800"}', "application/json", 400),
-        (b"\xff", "application/json", 400),
-        (b'{"first": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", "application/json", 400),
         (b"{" * 10_000, "application/json", 400),
         (b'{"first": 1}', "text/plain", 415),
         (b'{"first": 1}', "application/json; charset=latin-1", 415),
-        (b'{"first": 1}', None, 415),
-        (b'{"first": 1}', "", 415),
         (b'{"first": 1}', 'application/json; charset="UTF-8"', 200),
-        (b'{"first": 1}', "application/vnd.api+json", 200),
     ],
 )
 async def test_a_body_that_is_no_object_is_refused(
@@ -175,19 +140,6 @@ async def test_a_body_that_is_no_object_is_refused(
         response = await client.post(path, content=body, headers=headers)
         assert response.status_code == status, response.text
         assert status == 200 or problem(response)
-
-
-async def test_arguments_that_can_not_be_read_are_refused_in_plain_words(
-    client: httpx.AsyncClient,
-) -> None:
-    response = await client.post("/tools/add", content=b'{"first": 1}')
-    words = "the arguments must be sent as application/json, and there's no Content-Type"
-    assert problem(response)["detail"] == words
-    headers = {"content-type": "application/json"}
-    body = b'{"first": ' + b"1" * 5000 + b"}"
-    response = await client.post("/tools/add", content=body, headers=headers)
-    words = "invalid arguments for add: a whole number has more than 4,300 digits"
-    assert problem(response)["detail"] == words
 
 
 @given(values | st.dictionaries(st.sampled_from(["first", "second", "other"]), values))
@@ -246,19 +198,11 @@ async def test_tools_are_chosen_by_tag_and_category() -> None:
     ("path", "detail"),
     [
         ("/tools?tags=a", "there's no query parameter 'tags'; did you mean 'tag'?"),
-        ("/tools/add?x=1", "there's no query parameter 'x'"),
         ("/tools?limit=0", "the query parameter 'limit' must be a whole number from 1 to 1,000"),
-        ("/tools?limit=-1", "must be a whole number"),
         ("/search?q=a&least=-1", "the query parameter 'least' must be a number from 0"),
-        ("/search?q=a&least=inf", "must be a number from 0"),
-        ("/tools?limit=1e3", "must be a whole number"),
         ("/tools?limit=" + "9" * 5000, "must be a whole number"),
-        ("/tools?limit=٣", "must be a whole number"),
         ("/tools?cursor=zz", "'zz' isn't a cursor of this list"),
-        ("/tools?cursor=", "'' isn't a cursor of this list"),
         ("/search", "the query parameter 'q' is required"),
-        ("/search?q=a&limit=x", "must be a whole number"),
-        ("/openapi.json?a", None),
     ],
 )
 async def test_a_wrong_query_is_refused(
@@ -330,20 +274,11 @@ async def test_the_document_says_where_the_server_is_mounted() -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status", "allow"),
     [
-        ("GET", "/", 404, None),
         ("GET", "/serch", 404, None),
-        ("GET", "/tools/", 404, None),
-        ("GET", "/tools/a/b", 404, None),
         ("GET", "/tools/%2e%2e/x", 404, None),
-        ("GET", "/tools/%ff%00", 404, None),
-        ("GET", "/tools/" + "a" * 5000, 404, None),
-        ("GET", "/tools/\N{FULLWIDTH LATIN SMALL LETTER A}dd", 404, None),
         ("DELETE", "/tools/add", 405, "GET, HEAD, POST"),
         ("POST", "/tools", 405, "GET, HEAD"),
         ("GET", "/tools/add/stream", 405, "POST"),
-        ("OPTIONS", "/tools", 405, "GET, HEAD"),
-        ("TRACE", "/healthz", 405, "GET, HEAD"),
-        ("NONSENSE", "/search", 405, "GET, HEAD"),
     ],
 )
 async def test_odd_paths_and_methods_are_problems(
@@ -353,11 +288,6 @@ async def test_odd_paths_and_methods_are_problems(
     assert response.status_code == status
     assert response.headers.get("allow") == allow
     problem(response)
-
-
-async def test_the_server_is_healthy_and_ready(client: httpx.AsyncClient) -> None:
-    assert (await client.get("/healthz")).json() == {"status": "ok"}
-    assert (await client.get("/readyz")).json() == {"status": "ready"}
 
 
 async def test_a_stream_tells_of_a_call_as_it_runs(client: httpx.AsyncClient) -> None:
@@ -379,13 +309,6 @@ async def test_the_stream_of_a_tool_that_is_no_generator_is_its_result(
     response = await client.post("/tools/add/stream", json={"first": 1})
     [(name, last)] = events_of(response.text)
     assert (name, last["value"]) == ("result", 3)
-
-
-async def test_a_stream_that_fails_at_once_is_a_problem(client: httpx.AsyncClient) -> None:
-    for name, status in (("ad", 404), ("add", 400)):
-        response = await client.post(f"/tools/{name}/stream", json={})
-        assert response.status_code == status
-        problem(response)
 
 
 async def test_a_stream_that_fails_later_ends_with_the_problem() -> None:
@@ -427,38 +350,6 @@ async def test_a_client_that_leaves_cancels_its_call(path: str) -> None:
     exchange.leave()
     await asyncio.wait_for(slow.cancelled.wait(), PATIENCE)
     await asyncio.wait_for(exchange.task, PATIENCE)
-
-
-async def test_a_call_that_is_cancelled_from_outside_is_no_client_that_left() -> None:
-    slow = Slow()
-    registry = registry_of(slow.wait)
-    exchange = Exchange(app_of(registry), "POST", "/tools/wait", b"{}")
-    await asyncio.wait_for(slow.started.wait(), PATIENCE)
-    exchange.task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await exchange.task
-    assert slow.cancelled.is_set()
-
-
-async def test_reports_that_nobody_takes_are_few() -> None:
-    def chatter(context: ToolContext) -> None:
-        """Say a lot."""
-        for number in range(5 * MOST_REPORTS):
-            context.report_progress(number)
-
-    registry = registry_of(chatter)
-    stream = event_stream.call_events(
-        calling_of(registry), "chatter", {}, client=Client(Traffic(1))
-    )
-    found = [each async for each in stream if each.name == "progress"]
-    assert found[-1].data["done"] == 5 * MOST_REPORTS - 1
-
-
-async def test_a_mistake_of_the_server_is_a_problem() -> None:
-    registry = registry_of()
-    tooler: Any = object()
-    async with client_of(app_of(registry, tooler)) as client:
-        assert problem(await client.post("/tools/add", json={}))["status"] == 500
 
 
 @check_each("path", ["/tools/wait", "/tools/wait/stream"])

@@ -157,8 +157,6 @@ async def test_a_call_that_is_not_approved_is_a_problem() -> None:
     ("name", "arguments", "kind"),
     [
         ("refund", {"order": 3}, "elicit"),
-        ("summarize", {"text": "x"}, "sample"),
-        ("where", {}, "roots"),
         ("zap", {"name": "x"}, "approve"),
     ],
 )
@@ -173,12 +171,6 @@ async def test_without_a_stream_a_question_is_a_conflict(
     assert (response.status_code, document["ask"]["kind"]) == (409, kind)
     assert document["detail"].startswith(f"{name} asks something; call /tools/{name}/stream")
     assert ZAPPED == []
-
-
-async def test_approval_is_only_asked_for_if_it_is_configured() -> None:
-    registry = registry_of(zap)
-    async with client_of(app_of(registry, Tooler(registry))) as client:
-        assert (await client.post("/tools/zap", json={"name": "x"})).json() == "zapped x"
 
 
 def approving_server() -> McpServer:

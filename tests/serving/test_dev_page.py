@@ -20,7 +20,7 @@ from sovl_tools.configuration import load_configuration
 from sovl_tools.dev.app import DevApi
 from sovl_tools.dev.calls import telling_what_is_printed
 from tests.serving.browsers import CHROMIUM, FLAGS, Views
-from tests.serving.dev_example import GREET, GREETS, GREETS_WRONGLY, examples_in, write_example
+from tests.serving.dev_example import GREET, GREETS, GREETS_WRONGLY, write_example
 from tests.serving.dev_pages import TOKEN, Page, served_page, write_tool
 from tests.serving.servers import running
 
@@ -181,32 +181,6 @@ async def test_fourteen_odd_schemas(views: Views) -> None:
     await expect(views.field("yes")).to_have_value("1")
 
 
-async def test_a_required_text_starts_absent_and_an_empty_one_is_sent(views: Views) -> None:
-    last = await views.sends()
-    text = {"type": "string"}
-    flag = {"type": "boolean"}
-    properties = {"text": text, "flag": flag, "other": text}
-    await show(views, {"type": "object", "properties": properties, "required": ["text", "flag"]})
-    assert await last() == {}
-    await views.field("text").fill("a")
-    await views.field("text").fill("")
-    await views.field("flag").select_option("false")
-    await views.field("other").fill("two")
-    await views.page.keyboard.press("Shift+Enter")
-    await views.page.keyboard.type("lines")
-    assert await last() == {"text": "", "flag": False, "other": "two\nlines"}
-
-
-async def test_every_shipped_example_is_sent_unchanged(views: Views, server: Page) -> None:
-    last = await views.sends()
-    examples = examples_in(server.tools)
-    assert len(examples) >= 15
-    for tool, index, arguments in examples:
-        await views.tool(tool)
-        await views.page.get_by_label("Fill in an example").select_option(index=index + 1)
-        assert await last() == arguments
-
-
 async def test_errors_are_at_their_fields_and_the_first_has_the_focus(views: Views) -> None:
     await views.tool("plan_trip")
     await views.field("title").fill("North")
@@ -255,15 +229,6 @@ async def test_a_call_is_stopped(views: Views) -> None:
     await expect(views.button("Stop")).to_have_count(0)
 
 
-async def test_a_picture_is_shown(views: Views) -> None:
-    await views.tool("logo")
-    await views.call()
-    picture = views.page.get_by_role("img", name="Picture")
-    await expect(picture).to_be_visible()
-    await expect(picture).to_have_attribute("src", re.compile("^data:image/svg"))
-    await expect(views.result).to_have_text("Our logo is a circle.")
-
-
 async def test_a_call_asks_and_needs_approval(views: Views) -> None:
     await views.tool("book_table")
     await views.field("day").fill("Friday")
@@ -286,32 +251,6 @@ async def test_a_call_asks_and_needs_approval(views: Views) -> None:
     await views.call()
     await dialog.get_by_role("button", name="Approve").click()
     await expect(views.result).to_have_text("gone")
-
-
-async def test_calls_are_copied_as_commands_and_code(browser: Any, server: Page) -> None:
-    url = str(server.client.base_url).rstrip("/")
-    permissions = ["clipboard-read", "clipboard-write"]
-    async with tab(browser, url, permissions=permissions) as views:
-        await views.tool("greet")
-        await views.field("who").fill("O'Hara")
-        await views.button("Copy as command line").click()
-        await expect(views.page.get_by_text("The command line is copied")).to_be_visible()
-        copied = await views.page.evaluate("navigator.clipboard.readText()")
-        assert copied == """sovl-tools call greet --args '{"who":"O'\\''Hara"}'"""
-        await views.button("as Python").click()
-        await expect(views.page.get_by_text("The Python code is copied")).to_be_visible()
-        code = await views.page.evaluate("navigator.clipboard.readText()")
-        outputs: dict[str, Any] = {"print": lambda value: outputs.update(value=value)}
-        exec(code, outputs)
-        assert outputs["value"] == "Hello, O'Hara."
-
-
-async def test_calls_of_other_clients_appear(views: Views, server: Page) -> None:
-    await views.open("/calls")
-    await server.client.post("/tools/greet", json={"who": "HTTP"})
-    row = views.page.get_by_role("listitem").filter(has_text='{"who":"HTTP"}')
-    await row.locator("summary").click()
-    await expect(row).to_contain_text("Hello, HTTP.")
 
 
 # changes
@@ -339,19 +278,6 @@ async def test_a_broken_save_keeps_the_draft_and_the_focus(views: Views, server:
     await expect(views.field("who")).to_have_value("Ada")
     await expect(views.page.get_by_text("result of an earlier version")).to_be_visible()
     code.write_text(GREETS)
-
-
-async def test_tools_come_and_go(views: Views, server: Page) -> None:
-    await views.open()
-    link = views.page.get_by_role("link", name="newcomer")
-    folder = write_tool(server.tools, "newcomer", "def newcomer(text):\n    return text\n")
-    await link.click()
-    await expect(views.heading("newcomer")).to_be_visible()
-    shutil.rmtree(folder)
-    await expect(link).to_have_count(0)
-    await expect(
-        views.page.get_by_text(re.compile("there is no tool|there's no tool"))
-    ).to_be_visible()
 
 
 async def test_the_page_comes_back_with_the_server(
@@ -465,23 +391,6 @@ async def test_a_procedure_runs_step_by_step(views: Views) -> None:
 
 
 # the rest of what it shows
-
-
-async def test_find_marks_phrases_and_ranks_tools(views: Views) -> None:
-    await views.open("/find")
-    await views.page.get_by_label("Text").fill("could you plan a trip and draw a chart of it")
-    await expect(views.page.locator("mark")).to_have_text(["plan a trip", "draw a chart"])
-    await expect(views.page.get_by_role("meter").first).to_be_visible()
-    await expect(views.page.get_by_text("trip in name", exact=False).first).to_be_visible()
-
-
-async def test_providers_with_what_they_lose(views: Views) -> None:
-    await views.tool("plan_trip", "providers")
-    await views.page.get_by_role("link", name="gemini").click()
-    await expect(views.heading("What gemini loses")).to_be_visible()
-    await expect(views.page.get_by_role("region", name="What gemini gets")).to_contain_text(
-        '"name": "plan_trip"'
-    )
 
 
 HOSTILE = '<img src=x onerror="alert(1)">{{7*7}}'

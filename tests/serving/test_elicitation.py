@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
@@ -14,16 +12,9 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from sovl_tools import (
-    ElicitationError,
-    RootsError,
-    SamplingError,
     ToolContext,
-    Tooler,
-    ToolRegistry,
     tool,
 )
-from sovl_tools.model.client_requests import Answer, Question
-from tests.patience import wait_until
 from tests.serving.conftest import client_of
 from tests.serving.lines import lines
 from tests.serving.servers import running
@@ -112,12 +103,9 @@ async def test_a_user_may_say_no(era: str, action: Any) -> None:
 @check_each(
     ("answer", "expected"),
     [
-        (accepted(), ["accept", {}]),
         (accepted(agree=True), ["accept", {}]),
         (accepted(agree=False), ["decline", None]),
-        (types.ElicitResult(action="accept"), ["accept", {}]),
         (types.ElicitResult(action="decline"), ["decline", None]),
-        (types.ElicitResult(action="cancel", content={"agree": True}), ["cancel", None]),
     ],
 )
 async def test_consent_alone_is_asked_with_a_form_that_has_a_field(
@@ -190,58 +178,6 @@ async def test_another_question_than_before_is_asked_anew() -> None:
     assert [message for message, _ in asked] == ["first", "second"]
 
 
-async def test_whoever_calls_from_python_may_ask(booking: Callable[..., ToolRegistry]) -> None:
-    registry = booking(
-        "return context.elicit_sync(f\"{text} {os.environ['BOOKING_KEY']}?\").action"
-    )
-    questions: list[Question] = []
-
-    def ask(question: Question) -> Future[Answer]:
-        questions.append(question)
-        future = Future[Answer]()
-        future.set_result(Answer("decline"))
-        return future
-
-    called = await asyncio.to_thread(
-        Tooler(registry).call_sync, "book", {"text": "With"}, on_elicit=ask
-    )
-    assert called.value == "decline"
-    # no secret of the tool's reaches the user
-    assert questions == [
-        Question("book", "With [BOOKING_KEY]?", {"type": "object", "properties": {}})
-    ]
-
-
-async def test_a_call_that_ends_asks_no_more() -> None:
-    future, asked = Future[Answer](), asyncio.Event()
-    loop, registry = asyncio.get_running_loop(), ToolRegistry()
-    registry.register(greet_sync)
-    tooler = Tooler(registry)
-
-    def ask(_: Question) -> Future[Answer]:
-        loop.call_soon_threadsafe(asked.set)
-        return future
-
-    call = asyncio.create_task(tooler.call("greet_sync", call_id="greeting", on_elicit=ask))
-    await asked.wait()
-    assert tooler.cancel("greeting")
-    called = await call
-    assert called.error is not None
-    assert called.error.kind == "cancelled"
-    await asyncio.to_thread(wait_until, future.cancelled)  # its thread may just have begun to ask
-
-
-async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> None:
-    callback = answering([], accepted(name="Ada"))
-    registry = ToolRegistry()
-    registry.register(greet_sync)
-    server = registry.mcp_server(Tooler(registry, mode="inline"))
-    async with client_of(server, era, elicitation_callback=callback) as client:
-        is_error, _, words = result(await client.call_tool("greet_sync", {}))
-    assert is_error
-    assert "await context.elicit in an async tool" in words
-
-
 async def test_a_question_has_the_key_that_its_tool_gives_it() -> None:
     @tool(annotations={"idempotent": True})
     async def named(context: ToolContext) -> str:
@@ -258,13 +194,6 @@ async def test_a_question_has_the_key_that_its_tool_gives_it() -> None:
         answers: dict[str, Any] = {"sure": types.ElicitResult(action="decline"), "else": accepted()}
         call = await client.session.call_tool("named", {}, input_responses=answers)
         assert result(call) == (False, None, "decline")
-
-
-async def test_a_client_that_knows_addresses_alone_can_not_ask() -> None:
-    async with lines(server_of(greet)) as client:
-        await client.greet(elicitation={"url": {}})
-        answer = await client.ask("tools/call", {"name": "greet"})
-    assert answer["result"]["content"][0]["text"] == "the client can't show questions"
 
 
 @tool(annotations={"idempotent": True})
@@ -318,62 +247,3 @@ async def test_a_connection_without_streams_carries_no_questions() -> None:
             is_error, _, words = result(await client.call_tool("greet", {}))
     assert is_error
     assert words.startswith("the connection carries no questions to the client")
-
-
-async def test_a_schema_that_is_none_is_named(era: str) -> None:
-    @tool(annotations={"idempotent": True})
-    async def odd(context: ToolContext) -> str:
-        """Ask oddly."""
-        schema = {"type": "object", "properties": {"a": {"type": "nonsense"}}}
-        return (await context.elicit("What?", schema)).action
-
-    callback = answering([], accepted(a=1))
-    async with client_of(server_of(odd), era, elicitation_callback=callback) as client:
-        is_error, _, words = result(await client.call_tool("odd", {}))
-    assert is_error
-    assert words.startswith("the schema of the question can't be used: ")
-
-
-@check_each(
-    ("ask", "error", "words"),
-    [
-        (lambda context: context.elicit("Who?", {"type": "string"}), ValueError, "type 'object'"),
-        *(
-            (lambda context, url=url: context.elicit_url("Go.", url), ValueError, "http or https")
-            for url in ("", "ftp://a", "javascript:alert(1)", "https://", "http:// a", 5)
-        ),
-        *(
-            (
-                lambda context, words=words: context.elicit_url(words, "https://a"),
-                TypeError,
-                "must be a string",
-            )
-            for words in (None, 5, ["Go there."])
-        ),
-        (lambda context: context.elicit("Who?"), ElicitationError, "the user can't be reached"),
-        (lambda context: context.sample("Hello"), SamplingError, "no model can be reached"),
-        (lambda context: context.list_roots(), RootsError, "the client's directories are unknown"),
-    ],
-)
-async def test_what_can_not_be_asked_is_an_error_in_the_tool(
-    ask: Callable[[ToolContext], Awaitable[Any]], error: type[Exception], words: str
-) -> None:
-    @tool
-    async def asking(context: ToolContext) -> str:
-        """Ask wrongly, or without a client."""
-        with pytest.raises(error, match=words):
-            await ask(context)
-        return "done"
-
-    registry = ToolRegistry()
-    registry.register(asking)
-    assert (await Tooler(registry).call("asking")).value == "done"
-
-
-def test_a_thread_can_not_ask_without_a_client_either() -> None:
-    registry = ToolRegistry()
-    registry.register(greet_sync)
-    called = Tooler(registry).call_sync("greet_sync")
-    assert called.error is not None
-    words = "the user can't be reached; connect a client that supports elicitation"
-    assert called.error.message == f"{words}, or set on_elicit in Host"

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import copy
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +21,6 @@ CLIENT = CLIENTS["cursor"]
 START = ("-P", "-m", "sovl_tools", "serve", "--tools", "/t")
 SERVER = Server("ours", "/bin/python", START, ("/t",), {"KEY": "s3cret"})
 OPEN = Server("ours", "/bin/python", START, ("/t",))
-ODD: list[Any] = [None, True, 0, 1.5, "text", [], {}, [1], {"a": 1}, [[]], "é\ud800", 10**400]
 
 COMMENTED = """\
 // my servers
@@ -37,53 +33,6 @@ COMMENTED = """\
 \t"theme": "dark", // as it is
 }
 """
-
-
-def paths_in(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield path
-    if isinstance(document, dict | list):
-        pairs = document.items() if isinstance(document, dict) else enumerate(document)
-        for key, value in pairs:
-            yield from paths_in(value, (*path, key))
-
-
-def replaced(document: Any, path: tuple[Any, ...], value: Any) -> Any:
-    if not path:
-        return value
-    new = copy.deepcopy(document)
-    place = new
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return new
-
-
-def test_whatever_stands_anywhere_nothing_is_raised_but_one_clear_message(tmp_path: Path) -> None:
-    path = tmp_path / "mcp.json"
-    sound = {"mcpServers": {"other": {"url": "x"}, "ours": SERVER.entry(CLIENT)}, "more": [1]}
-    outcomes = set()
-    for place in paths_in(sound):
-        for value in ODD:
-            document = replaced(sound, place, value)
-            path.write_text(json.dumps(document))
-            before = path.read_bytes()
-            words = told(path)
-            if words is not None:
-                assert "\n" not in words
-                assert path.read_bytes() == before
-                outcomes.add(words.removeprefix(f"{path}: ").partition(";")[0])
-                continue
-            now = json.loads(path.read_text())
-            assert now["mcpServers"].pop("ours")["args"] == [*START]
-            servers = {**document.get("mcpServers", {})}
-            servers.pop("ours", None)
-            assert now == {**document, "mcpServers": servers}
-            remove_server(str(path), CLIENT, "ours")
-            assert json.loads(path.read_text()) == now
-    assert outcomes >= {
-        "it should be an object, and 'mcpServers' in it another",
-        "there is a server 'ours' that does not start sovl-tools",
-    }
 
 
 def told(path: Path) -> str | None:
@@ -99,12 +48,8 @@ def told(path: Path) -> str | None:
     ("content", "words"),
     [
         (b'{"mcpServers": {', "it isn't JSON: Expecting property name"),
-        (b'{"a": 1,,}', "it isn't JSON"),
-        (b"{} {}", "it isn't JSON: Extra data: line 1 column 4"),
         (b"/* no end", "it isn't JSON"),
-        (b"[" * 100_000, "it isn't JSON"),
         (b'{"mcpServers": {}, "mcpServers": {}}', "duplicate key"),
-        (b"\xff\xfe{\x00}\x00", "it isn't JSON"),
         (b"null", "it should be an object"),
     ],
 )
@@ -207,14 +152,6 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
     assert "ours" in (tmp_path / "there" / "new.json").read_text()
 
 
-def test_a_place_that_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="it can't be read: Is a directory"):
-        add_server(str(tmp_path), CLIENT, SERVER)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigurationError, match="it can't be read: Not a directory"):
-        add_server(str(tmp_path / "file" / "mcp.json"), CLIENT, SERVER)
-
-
 OTHER = Server("ours", "/bin/python", START, ("/t",), {"KEY": "other"})
 SECOND = Server("second", "/bin/python", START, ("/t",), {"KEY": "more"})
 
@@ -224,19 +161,11 @@ SECOND = Server("second", "/bin/python", START, ("/t",), {"KEY": "more"})
     [
         (0o644, [SERVER], None, 0o644),
         (0o640, [SERVER], None, 0o640),
-        (0o664, [SERVER], None, 0o664),
-        (0o666, [SERVER], None, 0o666),
-        (0o600, [SERVER], None, 0o600),
         (0o644, [OPEN], None, 0o644),
-        (0o644, [SERVER, SERVER], None, 0o644),
         (0o644, [SERVER, OTHER], None, 0o644),
-        (0o644, [OPEN, SERVER, OTHER], None, 0o644),
-        (0o640, [SERVER, OTHER, SERVER, OTHER], None, 0o640),
         (0o644, [SERVER, SECOND], None, 0o644),
-        (0o644, [SECOND, OPEN], None, 0o644),
         (0o644, [SERVER], 0o660, 0o660),
         (None, [SERVER], None, 0o600),
-        (None, [SERVER, OTHER], None, 0o600),
     ],
 )
 def test_without_our_entries_a_file_has_its_permissions_again(

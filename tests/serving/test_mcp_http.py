@@ -103,24 +103,3 @@ async def test_what_keeps_it_from_starting_is_a_problem() -> None:
         response = await client.post("/mcp", json=PING, headers=ACCEPT)
         assert response.status_code == 500
         assert response.headers["content-type"] == "application/problem+json"
-
-
-@check_each(
-    ("body", "status"),
-    [
-        (b"", 400),
-        (b"{", 400),
-        (b"[]", 400),
-        (b"null", 400),
-        (b"[" * 20_000, 400),
-        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', 400),
-        (b"\xff", 400),
-    ],
-)
-@check_each("version", ["2025-11-25", "2026-07-28", "1999-01-01"])
-async def test_what_is_no_message_is_refused(body: bytes, status: int, version: str) -> None:
-    headers = {**ACCEPT, "content-type": "application/json", "mcp-protocol-version": version}
-    async with client_of(mcp_app({"is_stateless": True, "is_json": True})) as client:
-        response = await client.post("/mcp", content=body, headers=headers)
-        assert response.status_code == status
-        assert response.json()["error"]["message"]

@@ -16,7 +16,6 @@ from sovl_tools.serving.mcp_server import BUSY
 from sovl_tools.serving.security import Security
 from tests.patience import PATIENCE
 from tests.serving.apps import Exchange, Slow, client_of, registry_of, tooler_of
-from tests.serving.test_install import ODD, paths_in, replaced
 
 VERSION = "2025-11-25"
 
@@ -122,28 +121,3 @@ async def test_a_session_that_is_ended_ends_its_calls(slow: Slow) -> None:
         await asyncio.wait_for(slow.cancelled.wait(), PATIENCE)
         await asyncio.wait_for(exchange.task, PATIENCE)
         assert (await client.post(called(1, "add"))).status_code == 404
-
-
-async def test_a_request_that_asks_wrongly_is_refused(slow: Slow) -> None:
-    async with conversation(slow) as client:
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
-        for name, value, status in (
-            ("accept", "application/json", 406),
-            ("content-type", "text/plain", 400),
-            ("mcp-session-id", "other", 404),
-        ):
-            headers = {**client.headers, name: value}
-            answer = await client.client.post("/mcp", content=body, headers=headers)
-            assert answer.status_code == status, answer.text
-
-
-async def test_whatever_stands_anywhere_in_a_request_it_is_answered(slow: Slow) -> None:
-    params = {"name": "add", "arguments": {"a": 1}, "_meta": {"progressToken": 1}}
-    sound = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    async with conversation(slow) as client:
-        for place in paths_in(sound):
-            for value in ODD:
-                body = json.dumps(replaced(sound, place, value))
-                answer = await client.client.post("/mcp", content=body, headers=client.headers)
-                assert answer.status_code in {200, 202, 400}, (body, answer.text)
-        assert (await client.call("add", first=1))["result"]

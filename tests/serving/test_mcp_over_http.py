@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import mcp_types as types
 import pytest
 from mcp.client.client import Client
 
@@ -18,8 +17,8 @@ from tests.conftest import code_of, manifest_of
 from tests.patience import wait_until
 from tests.serving.servers import running
 from tests.serving.test_changes import listening
-from tests.serving.test_elicitation import accepted, answering, greet
-from tests.serving.test_mcp_calls import Heard, report
+from tests.serving.test_elicitation import greet
+from tests.serving.test_mcp_calls import report
 from tests.serving.test_mcp_server import result
 
 pytestmark = pytest.mark.filterwarnings("ignore:The logging capability is deprecated")
@@ -58,25 +57,6 @@ def url(tools: Path) -> Iterator[str]:
 
 def client_at(url: str, era: str, **options: Any) -> Client:
     return Client(url, mode=era, cache=None, **options)
-
-
-async def test_reports_come_before_the_result(url: str, era: str) -> None:
-    heard = Heard()
-    options = {"logging_callback": heard.on_log, "log_level": "info"}
-    async with client_at(url, era, **options) as client:
-        call = await client.call_tool("report", {}, progress_callback=heard.on_progress)
-    assert result(call) == (False, None, "done")
-    steps = [done for done, _, _ in heard.progress]
-    # a step that the client had not read yet gave way to the next one
-    assert steps == sorted({1, 2, 3}.intersection(steps))
-    assert steps[-1] == 3
-    assert [data for _, _, data in heard.logs] == ["at 1", "at 2", "at 3"]
-
-
-async def test_a_tool_asks(url: str, era: str) -> None:
-    callback = answering([], accepted(name="Ada"), types.ElicitResult(action="decline"))
-    async with client_at(url, era, elicitation_callback=callback) as client:
-        assert result(await client.call_tool("greet", {})) == (False, None, "Ada: decline")
 
 
 async def test_a_cancelled_call_reaches_the_tool(url: str, era: str) -> None:

@@ -189,18 +189,9 @@ EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
     ("name", "is_offered"),
     [
         ("filter[x]", False),
-        ("StartTime<", False),
-        ("city name", False),
-        ("größe", False),
         ("a" * 65, False),
-        ("$top", False),
-        ("", False),
-        ("a/b", False),
-        ("a:b", False),
         ("x-request-id", True),
-        ("a.b", True),
         ("a" * 64, True),
-        ("_", True),
     ],
 )
 async def test_a_tool_that_a_provider_would_reject_is_not_offered(
@@ -221,10 +212,7 @@ async def test_a_tool_that_a_provider_would_reject_is_not_offered(
     "keywords",
     [
         {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
-        {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
         {"allOf": [{"required": ["a"]}, {"anyOf": [{"required": ["b"]}, {}]}]},
-        {"not": {"required": ["a", "b"]}},
-        {"anyOf": [{"properties": {"c": {"type": "integer"}}}, {"required": ["b"]}]},
         {"$ref": "#/$defs/c", "$defs": {"c": {"anyOf": [{"required": ["a"]}, {}]}}},
     ],
 )

@@ -5,18 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import suppress
 from typing import Any
 
 import mcp_types as types
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
-from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
-from sovl_tools.model.client_requests import Root, Sample, SampleRequest, messages_of
+from sovl_tools import ToolContext, tool
 from tests.serving.conftest import client_of
 from tests.serving.test_elicitation import NAME, accepted, answering
 from tests.serving.test_mcp_calls import server_of
@@ -63,33 +58,10 @@ async def summarize(text: str, context: ToolContext) -> str:
     return f"{(await context.sample(messages)).text} by {short.model}, {short.stop_reason}"
 
 
-@tool(annotations={"idempotent": True})
-def summarize_sync(text: str, context: ToolContext) -> str:
-    """Summarize a string in a thread."""
-    short = context.sample_sync(
-        f"Summarize: {text}",
-        max_tokens=50,
-        system_prompt="Be brief.",
-        temperature=0.5,
-        stop_sequences=("END",),
-    )
-    messages: list[dict[str, Any]] = [
-        {"role": "user", "content": "Translate"},
-        {"role": "assistant", "content": {"type": "text", "text": short.text}},
-    ]
-    return f"{context.sample_sync(messages).text} by {short.model}, {short.stop_reason}"
-
-
 @tool(annotations={"read_only": True})
 async def where(context: ToolContext) -> list[Any]:
     """Tell where the client works."""
     return await context.list_roots()
-
-
-@tool(annotations={"read_only": True})
-def where_sync(context: ToolContext) -> list[Any]:
-    """Tell where the client works, in a thread."""
-    return context.list_roots_sync()
 
 
 @tool(annotations={"idempotent": True})
@@ -104,12 +76,11 @@ async def everything(context: ToolContext) -> str:
     return f"{name.content} {text.text} {len(roots)} {again.text}"
 
 
-@pytest.mark.parametrize("name", ["summarize", "summarize_sync"])
-async def test_a_tool_asks_the_model_and_goes_on_with_what_it_says(era: str, name: str) -> None:
+async def test_a_tool_asks_the_model_and_goes_on_with_what_it_says(era: str) -> None:
     prompts: Prompts = []
-    server = server_of(summarize, summarize_sync)
+    server = server_of(summarize)
     async with client_of(server, era, sampling_callback=saying(prompts, "short", "kurz")) as client:
-        call = await client.call_tool(name, {"text": "a long one"})
+        call = await client.call_tool("summarize", {"text": "a long one"})
     assert result(call) == (False, None, "kurz by small, endTurn")
     first, second = prompts
     assert first.messages[0].content == types.TextContent(type="text", text="Summarize: a long one")
@@ -120,10 +91,9 @@ async def test_a_tool_asks_the_model_and_goes_on_with_what_it_says(era: str, nam
     assert known == (1000, None, None, None)
 
 
-@pytest.mark.parametrize("name", ["where", "where_sync"])
-async def test_a_tool_hears_where_the_client_works(era: str, name: str) -> None:
-    async with client_of(server_of(where, where_sync), era, list_roots_callback=at_home) as client:
-        call = await client.call_tool(name, {})
+async def test_a_tool_hears_where_the_client_works(era: str) -> None:
+    async with client_of(server_of(where), era, list_roots_callback=at_home) as client:
+        call = await client.call_tool("where", {})
     assert json.loads(result(call)[2]) == [
         {"uri": "file:///home/ada", "name": "home"},
         {"uri": "file:///tmp", "name": None},
@@ -163,14 +133,13 @@ async def test_what_is_asked_at_the_same_time_is_answered_at_once(era: str) -> N
     ("name", "words", "capability"),
     [
         ("summarize", "the client does not answer samples", "sampling"),
-        ("summarize_sync", "the client does not answer samples", "sampling"),
         ("where", "the client does not list its directories", "roots"),
     ],
 )
 async def test_a_client_without_a_model_is_named_as_the_reason(
     era: str, name: str, words: str, capability: str
 ) -> None:
-    server = server_of(summarize, summarize_sync, where)
+    server = server_of(summarize, where)
     arguments = {} if name == "where" else {"text": "a"}
     async with client_of(server, era) as client:
         if era == "legacy":
@@ -196,22 +165,6 @@ async def test_a_made_up_answer_in_the_state_is_an_error_of_the_call() -> None:
     assert words.startswith("the client did not ask its model: ")
 
 
-async def test_an_answer_to_something_else_is_none() -> None:
-    options = {"sampling_callback": saying([], "short")}
-    async with client_of(server_of(summarize), "2026-07-28", **options) as client:
-        asked = await client.session.call_tool(
-            "summarize", {"text": "a"}, allow_input_required=True
-        )
-        assert isinstance(asked, types.InputRequiredResult)
-        answers: dict[str, Any] = {"1": types.ElicitResult(action="decline")}
-        call = await client.session.call_tool(
-            "summarize", {"text": "a"}, input_responses=answers, request_state=asked.request_state
-        )
-    is_error, _, words = result(call)
-    assert is_error
-    assert words.startswith("the client did not ask its model: ")
-
-
 async def test_a_prompt_that_the_protocol_can_not_carry_is_the_tools_fault(era: str) -> None:
     @tool(annotations={"idempotent": True})
     async def odd(context: ToolContext) -> str:
@@ -223,56 +176,3 @@ async def test_a_prompt_that_the_protocol_can_not_carry_is_the_tools_fault(era: 
         is_error, _, words = result(await client.call_tool("odd", {}))
     assert is_error
     assert words.startswith("the client can't take this request: params.messages.0.content")
-
-
-async def test_whoever_calls_from_python_may_lend_a_model(
-    booking: Callable[..., ToolRegistry],
-) -> None:
-    registry = booking(
-        "prompt = f\"{text} {os.environ['BOOKING_KEY']}\"",
-        "place = context.list_roots_sync()[0].uri",
-        "return context.sample_sync(prompt, system_prompt=prompt).text + place",
-    )
-    requests: list[SampleRequest] = []
-
-    def sample(request: SampleRequest) -> Future[Sample]:
-        requests.append(request)
-        return done(Sample("yes", "small", None, []))
-
-    called = await asyncio.to_thread(
-        Tooler(registry).call_sync,
-        "book",
-        {"text": "With"},
-        on_sample=sample,
-        on_list_roots=lambda _: done([Root("file:///a")]),
-    )
-    assert called.value == "yesfile:///a"
-    # no secret of the tool's reaches the model
-    messages = messages_of("With [BOOKING_KEY]")
-    assert requests == [SampleRequest("book", messages, 1000, "With [BOOKING_KEY]")]
-
-
-def done(value: Any) -> Future[Any]:
-    future = Future[Any]()
-    future.set_result(value)
-    return future
-
-
-WRONG = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["role", "content", "type", "text", ""]), inner, max_size=4
-        )
-    ),
-    max_leaves=8,
-)
-
-
-@given(prompt=WRONG | st.lists(st.fixed_dictionaries({"role": WRONG, "content": WRONG})))
-def test_a_prompt_is_messages_or_refused(prompt: Any) -> None:
-    with suppress(ValueError):
-        messages = messages_of(prompt)
-        assert messages
-        assert all(each["role"] in ("user", "assistant") for each in messages)

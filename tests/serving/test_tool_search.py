@@ -9,10 +9,8 @@ from typing import Any
 
 import mcp_types as types
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
+from sovl_tools import ToolContext, ToolRegistry, tool
 from sovl_tools.serving import advertised
 from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of, served
@@ -198,81 +196,3 @@ async def test_procedures_are_tools(tmp_path: Path, write: Write, era: str) -> N
         assert names == ["echo", "say_twice"]
         call = await client.call_tool("say_twice", {"text": "hi"})
         assert result(call) == (False, None, "hi, hi")
-
-
-WORDS = st.sampled_from(["query", "limit", "name", "arguments", "text", "echo", "call_tool", ""])
-ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | WORDS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
-    max_leaves=10,
-)
-
-
-@given(arguments=st.dictionaries(WORDS, ANY, max_size=4))
-def test_whatever_stands_in_the_arguments_it_is_answered(arguments: dict[str, Any]) -> None:
-    registry = ToolRegistry()
-    registry.register(chatty)
-    hidden = served(registry, search_tools=True).advertised.hidden
-    found = advertised.found_tools(registry, hidden, arguments)
-    name, inner = advertised.called(arguments)
-    called = Tooler(registry).call_sync(name, inner)
-    for each in (found, called):
-        assert each.ok or each.error is not None
-        if each.error is not None:
-            assert len(each.error.message) < 2_000
-            assert "Traceback" not in each.error.message
-
-
-def procedure(name: str, description: str = "Say it.") -> str:
-    return (
-        f"name: {name}\ndescription: {description}\n"
-        "inputs: {type: object, properties: {text: {type: string}}, required: [text]}\n"
-        "steps:\n  - {action: tool, tool: echo, arguments: {text: hi}, save_as: said}\n"
-        "output: '{{ said }}, {{ inputs.text }}'\n"
-    )
-
-
-BROKEN = [
-    b"",
-    b"\xff\xfe\x00",
-    b"- 1\n- 2\n",
-    b"name: [",
-    b"name: good\nsteps: 5\n",
-    b"name: good\ndescription: 7\nsteps:\n  - {action: tool, tool: [echo]}\n",
-    b"name: &a [*a]\n",
-    b"a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: &d [*c, *c]\ne: [*d, *d]\n",
-    b"{" * 500,
-    b"name: other\n" + procedure("good").encode(),
-]
-
-
-@pytest.mark.unmeasured  # whatever is read here, seven times an era, others read as well
-async def test_broken_procedures_change_nothing_for_clients(
-    registry: ToolRegistry, tmp_path: Path, write: Write, era: str
-) -> None:
-    write("echo")
-    folder = tmp_path / "procedures"
-    folder.mkdir()
-    for number, broken in enumerate(BROKEN):
-        (folder / f"broken{number}.yaml").write_bytes(broken)
-    (folder / "folder.yaml").mkdir()
-    (folder / "nowhere.yaml").symlink_to(tmp_path / "nowhere")
-    good = folder / "good.yaml"
-    good.write_text(procedure("good"))
-    registry.reload()
-    registry.load_procedures(folder)
-    async with listening(served(registry), era) as client:
-        assert await client.names() == ["echo", "good"]
-        for broken in BROKEN:
-            good.write_bytes(broken)
-            await asyncio.to_thread(registry.reload)
-            # the last good version serves
-            assert await client.names() == ["echo", "good"]
-            assert await client.text("good") == "hi, x"
-        assert client.heard.empty()
-        good.write_text(procedure("good", "Say it again."))
-        await client.hear()
-        [_, listed] = (await client.client.list_tools()).tools
-        assert listed.description == "Say it again."
-        good.unlink()
-        await client.hear_until(["echo"])

@@ -15,8 +15,7 @@ from tests.tables import check_each
 
 HALF = "\ud800"
 WRONG: list[Any] = [
-    *(None, True, 0, -1, 1.5, 10**40, "", "x", "sovl-tools://", [], [[]], [None], {}, {"": None}),
-    *({"$ref": "#"}, HALF, "\x00", "a" * 10_000),
+    *(None, True, -1, 10**40, "x", "sovl-tools://", [None], {"": None}, HALF, "a" * 10_000),
 ]
 GONE = object()
 CODES = {-32700, -32600, -32601, -32602, -32020, -32021, -32022}
