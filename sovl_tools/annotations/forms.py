@@ -48,7 +48,7 @@ class _Annotated(Kind):
         schema = _describe_by_rules(builder, annotation)
         schema = schema or _add_constraints(builder, builder.build(inner), metadata)
         for each in metadata:
-            if isinstance(each, dict) and each.keys() <= KEYWORDS.keys():
+            if isinstance(each, dict) and each.keys() <= KEYWORDS:
                 schema |= copied(each)
         for each in filter(is_field, metadata):
             given = {"title": each.title, "examples": each.examples}

@@ -20,7 +20,6 @@ from sovl_tools.formats.form import Form, convert_tool
 from sovl_tools.formats.providers import OPENAI, OPENROUTER
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.dynamic import said
 
 
 def _nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
@@ -58,10 +57,8 @@ def _route(tool: ToolDefinition, options: Options) -> Shape:
     """Return one tool; the definition of a subclass of ``AITool`` wins."""
     try:
         own = _own(tool)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - it is the code of the tool's author
-        message = f"get_openrouter_tool_definition failed: {said(error)}"
+    except Exception as error:  # noqa: BLE001 - it is the code of the tool's author
+        message = f"get_openrouter_tool_definition failed: {type(error).__name__}: {error}"
         found = convert_tool(_ROUTED, tool, options)
         return found._replace(losses=(Loss("dropped", (), message), *found.losses))
     if own is None:

@@ -50,7 +50,7 @@ BEHIND = "ST413"
 
 _LIKE, _LEAD = 0.75, 0.1
 """The least similarity of a name, and its least lead over the second most similar name."""
-_KEYWORDS, _TYPES = frozenset(KEYWORDS), frozenset(JSON_KINDS)
+_KEYWORDS, _TYPES = KEYWORDS, frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
 _MOST = 100
 """The number of findings of one folder that are fixed in one run."""

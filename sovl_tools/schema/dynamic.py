@@ -7,12 +7,15 @@ from enum import Enum
 from math import isfinite
 from typing import Any
 
-from sovl_tools.model.document import JSON, JSON_TYPES, MAX_DEPTH, Path, dotted
+from sovl_tools.model.document import JSON, JSON_TYPES, Path, dotted
 from sovl_tools.model.errors import ResolutionError
-from sovl_tools.schema.keywords import IN_LIST, LISTS, wanted
-from sovl_tools.schema.subschemas import children, nodes, with_subschemas
+from sovl_tools.schema.engine import meta_schema
+from sovl_tools.schema.keywords import IN_LIST
+from sovl_tools.schema.problem import describe, explained
+from sovl_tools.schema.subschemas import with_subschemas
 
 _SCALARS = JSON_TYPES.keys() - {list, dict}
+_LISTS = IN_LIST | {"enum", "examples", "required"}
 
 
 def is_dynamic(schema: Any) -> bool:
@@ -30,23 +33,19 @@ def stated(schema: Any, path: Path = ()) -> Any:
     """Return a schema, or a fragment of one, with the values of Enums; functions are unchanged.
 
     Raises:
-        TypeError: it contains a class other than an Enum under ``enum``, or is nested too deep.
+        TypeError: it contains a class other than an Enum under ``enum``.
     """
-    if len(path) > MAX_DEPTH:
-        raise TypeError(
-            f"the schema is nested more than {MAX_DEPTH} levels deep, or contains itself"
-        )
     if isinstance(schema, Mapping):
         return {key: stated(each, (*path, key)) for key, each in schema.items()}
     if isinstance(schema, list | tuple):
         return [stated(each, (*path, index)) for index, each in enumerate(schema)]
     if isinstance(schema, Enum):
-        return stated(schema.value, path)
+        return schema.value
     if not isinstance(schema, type):
         return schema
     is_keyword = len(path) > 1 and path[-1] == "enum" and path[-2] != "properties"
     if is_keyword and issubclass(schema, Enum):
-        return [stated(each.value, path) for each in schema]
+        return [each.value for each in schema]
     words = f"{dotted(path)} is the class {schema.__name__}, which isn't JSON Schema"
     raise TypeError(f"{words}; write it as in {{'type': 'string'}}")
 
@@ -60,87 +59,35 @@ def resolved(schema: Any, call: Callable[[Any], Any]) -> JSON:
         ResolutionError: a function fails, or returns something that can't be where it is.
     """
     found = _plain(schema, call, ())
-    _check(found)
+    for problem in explained(meta_schema().problems(found)):
+        raise ResolutionError(dotted(problem.path), describe(problem))
     return found
 
 
 def _plain(value: Any, call: Callable[[Any], Any], path: Path) -> JSON:
     """Return a value as JSON, with the results of its functions."""
     if isinstance(value, Enum):
-        return _plain(value.value, call, path)
+        return value.value
     if callable(value) and not isinstance(value, type):
         try:
             # going through the result can run more of the author's code
             return _plain(call(value), call, path)
-        # The author's code may raise anything; an interrupt is the user's.
-        except (KeyboardInterrupt, ResolutionError):
+        except ResolutionError:
             raise
-        except BaseException as error:
-            raise ResolutionError(dotted(path), f"failed: {said(error)}") from error
+        except Exception as error:
+            raise ResolutionError(
+                dotted(path), f"failed: {type(error).__name__}: {error}"
+            ) from error
     if isinstance(value, Mapping):
-        odd = next((key for key in value if not isinstance(key, str)), None)
-        if odd is not None:
-            raise _refused(path, f"the key {odd!r:.60}", "a string")
-        return {key: _plain(value[key], call, (*path, key)) for key in value}
-    is_list_wanted = path[-1:] and path[-1] in _LISTS
-    if isinstance(value, list | tuple) or (is_list_wanted and _is_iterable(value)):
+        return {str(key): _plain(each, call, (*path, key)) for key, each in value.items()}
+    is_list_wanted = bool(path) and path[-1] in _LISTS and not isinstance(value, str | bytes)
+    if isinstance(value, list | tuple) or (is_list_wanted and isinstance(value, Iterable)):
         return [_plain(each, call, (*path, index)) for index, each in enumerate(value)]
-    return _scalar(value, path)
-
-
-_LISTS = LISTS | IN_LIST
-
-
-def _is_iterable(value: Any) -> bool:
-    is_enum = isinstance(value, type) and issubclass(value, Enum)
-    return is_enum or (isinstance(value, Iterable) and not isinstance(value, str | bytes | type))
-
-
-def _scalar(value: Any, path: Path) -> JSON:
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, str | int):
         return value
-    # Subclasses of built-in types become those, without the code of their own methods.
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, int):
-        return int.__int__(value)
     if isinstance(value, float) and isfinite(value):
-        return float.__float__(value)
-    found = repr(value) if isinstance(value, float | type) else type(value).__name__
-    raise _refused(path, found, "JSON")
-
-
-def _check(schema: JSON) -> None:
-    """Reject values that can't be in a schema; values from elsewhere were checked before.
-
-    Raises:
-        ResolutionError: there is something of the kind.
-    """
-    for node in nodes(schema, ()) if isinstance(schema, dict) else ():
-        for keyword, value in node.schema.items():
-            words = wanted(keyword, value)
-            if words is not None:
-                raise _refused((*node.path, keyword), f"{value!r:.60}", words)
-        for path, child in children(node.schema):
-            if not isinstance(child, dict | bool):
-                raise _refused((*node.path, *path), f"{child!r:.60}", "a schema")
-    if not isinstance(schema, dict | bool):
-        raise _refused((), f"{schema!r:.60}", "a schema")
-
-
-def _refused(path: Path, found: str, words: str) -> ResolutionError:
-    return ResolutionError(dotted(path), f"returned {found}, not {words}")
-
-
-def said(error: BaseException) -> str:
-    """Return the type and the message of an exception from an author's code."""
-    try:
-        text = str(error)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the author's code as well
-        text = "its message can't be read"
-    return f"{type(error).__name__}: {text}"
+        return value
+    raise ResolutionError(dotted(path), f"returned {value!r:.60}, which isn't JSON")
 
 
 def without_functions(schema: Any) -> JSON:

@@ -64,9 +64,7 @@ def compile_with(
     def compile_part(part: JSON) -> IsValid:
         return _is_valid_with(engine, part, with_formats=with_formats)
 
-    explainer = Explainer(
-        compile_part, node or SchemaNode((), schema, schema, ()), slowness=engine.SLOWNESS
-    )
+    explainer = Explainer(compile_part, node or SchemaNode((), schema, schema, ()))
     return Validator(compile_part(schema), explainer.problems)
 
 

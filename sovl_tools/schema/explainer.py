@@ -2,16 +2,17 @@
 
 An engine returns all its errors at once, with the errors of each alternative nested inside: for a
 recursive union and a small value these are a thousand million. This search opens an alternative
-only when the explanation needs it. It counts its work and stops at a maximum.
+only when the explanation needs it. It measures the engine's time and stops at a maximum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from time import thread_time
+from typing import Final, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, size_of, value_at
+from sovl_tools.model.document import JSON, Path, value_at
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.problem import (
     MAX_PROBLEMS,
@@ -25,36 +26,12 @@ from sovl_tools.schema.subschemas import SchemaNode, detached, is_static, lookup
 IsValid: TypeAlias = Callable[[JSON], bool]
 Compile: TypeAlias = Callable[[JSON], IsValid]
 
-MAX_WORK: Final = 30_000_000
-"""The maximum number of values that an engine checks for one explanation; about a second."""
-
-_QUESTION = 300
-"""The fixed work of one question to an engine, in checked values."""
-_COMPILING = 100
-"""The work of compiling one value of a schema."""
-
-_LARGE = 1_000
-"""The size of a value that isn't counted twice."""
-
+MAX_SECONDS: Final = 1.0
+"""The time that an engine may work for the problems of a value, and for their alternatives."""
 _MOST_IN_BRANCH = 100
 """The maximum number of problems of an alternative."""
-_MOST_COMPILED = 50_000
-"""The maximum size of the parts of a schema that are kept compiled."""
-
 
 _Key: TypeAlias = tuple[str, Path, str]
-
-
-class _Question(NamedTuple):
-    """A part of a schema, compiled.
-
-    Attributes:
-        is_met: calls the engine.
-        size: the number of values in the part.
-    """
-
-    is_met: IsValid
-    size: int
 
 
 class Explainer:
@@ -63,57 +40,44 @@ class Explainer:
     Args:
         compile_schema: returns an engine's check whether a value matches a schema.
         node: the schema; each part of it is compiled when it is needed first.
-        slowness: the engine's time to check a value, as a multiple of the fastest engine's.
     """
 
-    def __init__(self, compile_schema: Compile, node: SchemaNode, *, slowness: int = 1) -> None:
+    def __init__(self, compile_schema: Compile, node: SchemaNode) -> None:
         self._compile = compile_schema
         self._node = node
-        self.slowness = slowness
-        self._questions: dict[_Key, _Question] = {}
-        self._size = 0
+        self._questions: dict[_Key, IsValid] = {}
 
     def problems(self, value: JSON) -> list[Problem]:
         """Return the problems of a value, each place and keyword once, up to a maximum."""
         search = _Search(self)
         found = [*islice(search.problems(self._node, value, ()), MAX_PROBLEMS)]
-        search.left = MAX_WORK // 2  # for their alternatives
+        search.left = MAX_SECONDS  # for their alternatives
         return deduplicated(found)
 
-    def question(self, key: _Key, make: Callable[[], JSON]) -> _Question:
+    def question(self, key: _Key, make: Callable[[], JSON]) -> IsValid:
         """Return a part of the schema, compiled when it is needed first."""
-        question = self._questions.get(key)
-        if question is None:
-            part = make()
+        if key not in self._questions:
             try:
-                is_met = self._compile(part)
+                self._questions[key] = self._compile(make())
             except SchemaError:  # it makes sense only within the whole
-                is_met = bool
-            question = _Question(is_met, size_of(part))
-            if self._size > _MOST_COMPILED:
-                self._questions.clear()
-                self._size = 0
-            self._questions[key] = question
-            self._size += question.size
-        return question
+                self._questions[key] = bool
+        return self._questions[key]
 
 
 class _OverMaximumError(Exception):
-    """A search would take more work than one may."""
+    """A search would take more time than one may."""
 
 
 class _Search:
     """One search for problems.
 
     Attributes:
-        left: the work that it can still take.
+        left: the seconds that the engine may still work.
     """
 
     def __init__(self, explainer: Explainer) -> None:
-        self.left = MAX_WORK // 2
+        self.left = MAX_SECONDS
         self._explainer = explainer
-        self._asked: set[_Key] = set()
-        self._sizes: dict[int, int] = {}
 
     def problems(self, node: SchemaNode, value: JSON, path: Path) -> Iterator[Problem]:
         """Yield the problems of a subschema with the value at a path."""
@@ -150,38 +114,21 @@ class _Search:
 
     def meets(self, node: SchemaNode, keyword: str, value: JSON) -> bool:
         """Return True if a value meets a keyword that has no subschemas."""
-        is_deep = keyword in _DEEP or not isinstance(value, dict | list)
-        size = None if is_deep else 1
         key = "meets", node.path, keyword
-        return self._ask(key, lambda: {keyword: node.schema[keyword]}, value, size)
+        return self._ask(key, lambda: {keyword: node.schema[keyword]}, value)
 
     def matches(self, pattern: str, name: str) -> bool:
         """Return True if a pattern is found in a name."""
         return self._ask(("matches", (), pattern), lambda: {"pattern": pattern}, name)
 
-    def _ask(
-        self, key: _Key, make: Callable[[], JSON], value: JSON, size: int | None = None
-    ) -> bool:
+    def _ask(self, key: _Key, make: Callable[[], JSON], value: JSON) -> bool:
         if self.left <= 0:
             raise _OverMaximumError
-        question = self._explainer.question(key, make)
-        if key not in self._asked:
-            # counted again in each search, so that results don't depend on earlier searches
-            self._asked.add(key)
-            self.left -= _COMPILING * question.size
-        size = self._size(value) if size is None else size
-        self.left -= _QUESTION + self._explainer.slowness * size
-        if self.left <= 0:
-            raise _OverMaximumError
-        return question.is_met(value)
-
-    def _size(self, value: JSON) -> int:
-        size = self._sizes.get(id(value))
-        if size is None:
-            size = size_of(value)
-            if size >= _LARGE:
-                self._sizes[id(value)] = size
-        return size
+        start = thread_time()
+        try:
+            return self._explainer.question(key, make)(value)
+        finally:
+            self.left -= thread_time() - start
 
     def assertion(
         self, node: SchemaNode, keyword: str, value: JSON, path: Path
@@ -262,7 +209,8 @@ class _Search:
     ) -> Iterator[Problem]:
         for pattern in node.schema[keyword] if isinstance(value, dict) else ():
             names = [name for name in value if self.matches(pattern, name)]
-            yield from self.members(_at(node, (keyword, pattern)), value, names, path)
+            for name in names:
+                yield from self.below(node, (keyword, pattern), value[name], (*path, name))
 
     def additional(
         self, node: SchemaNode, keyword: str, value: JSON, path: Path
@@ -270,10 +218,11 @@ class _Search:
         if not isinstance(value, dict):
             return
         names = [name for name in value if not self._is_listed(node.schema, name)]
-        if node.schema[keyword] is not False:
-            yield from self.members(_at(node, (keyword,)), value, names, path)
-        elif names:
+        if node.schema[keyword] is False and names:
             yield Problem(keyword, path, value, tuple(names[:MAX_PROBLEMS]))
+            return
+        for name in names:
+            yield from self.below(node, (keyword,), value[name], (*path, name))
 
     def _is_listed(self, schema: Mapping[str, JSON], name: str) -> bool:
         return name in schema.get("properties", ()) or any(
@@ -282,9 +231,9 @@ class _Search:
 
     def names(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
         if isinstance(value, dict):
-            names = [*value]
-            for index in islice(self._failing(_at(node, (keyword,)), names, size_of(names)), 1):
-                yield Problem(keyword, path, names[index])
+            below = _at(node, (keyword,))
+            rejected = (name for name in value if not self.fits(below, name))
+            yield from (Problem(keyword, path, name) for name in islice(rejected, 1))
 
     def prefix(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
         if isinstance(value, list):
@@ -294,34 +243,8 @@ class _Search:
     def items(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
         if isinstance(value, list):
             begin = len(node.schema.get("prefixItems", ()))
-            below, members = _at(node, (keyword,)), value[begin:] if begin else value
-            for index in self._failing(below, members, self._size(value)):
-                yield from self.rejected(below, members[index], (*path, begin + index))
-
-    def members(
-        self, node: SchemaNode, value: dict[str, JSON], names: list[str], path: Path
-    ) -> Iterator[Problem]:
-        """Yield the problems of one subschema with some members of an object."""
-        members = [value[name] for name in names]
-        for index in self._failing(node, members, self._size(value)):
-            yield from self.rejected(node, members[index], (*path, names[index]))
-
-    def _failing(
-        self, node: SchemaNode, members: list[JSON], size: int, begin: int = 0
-    ) -> Iterator[int]:
-        """Yield the indexes of the members that a subschema rejects; found by halves."""
-
-        def make() -> JSON:
-            return {"items": detached(node)}
-
-        if not members or self._ask(("members match", node.path, ""), make, members, size):
-            return
-        if len(members) == 1:
-            yield begin
-            return
-        half = len(members) // 2
-        yield from self._failing(node, members[:half], size // 2, begin)
-        yield from self._failing(node, members[half:], size // 2, begin + half)
+            for index, item in enumerate(value[begin:], begin):
+                yield from self.below(node, (keyword,), item, (*path, index))
 
     def unevaluated_items(
         self, node: SchemaNode, keyword: str, value: JSON, path: Path
@@ -338,13 +261,14 @@ class _Search:
         known = [*self._applied(node._replace(schema=_without(node.schema, keyword)), value)]
         if any(_TAKING_ALL & schema.keys() for schema in known):
             return
-        names = [
-            name for name in value if not any(self._is_listed(schema, name) for schema in known)
-        ]
-        members = [value[name] for name in names]
-        rejected = self._failing(_at(node, (keyword,)), members, self._size(value))
-        found = tuple(names[index] for index in islice(rejected, MAX_PROBLEMS))
-        if found:
+        below = _at(node, (keyword,))
+        rejected = (
+            name
+            for name, each in value.items()
+            if not any(self._is_listed(schema, name) for schema in known)
+            and not self.fits(below, each)
+        )
+        if found := tuple(islice(rejected, MAX_PROBLEMS)):
             yield Problem(keyword, path, value, found)
 
     def _applied(self, node: SchemaNode, value: JSON) -> Iterator[dict[str, JSON]]:
@@ -373,8 +297,6 @@ _ASSERTIONS = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems"),
     *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
 )
-_DEEP = ("const", "enum", "uniqueItems")
-"""Keywords whose check reads the whole value."""
 _COUNTS = ("minContains", "maxContains")
 _LISTS = ("allOf", "anyOf", "oneOf")
 _TAKING_ALL = {"additionalProperties", "unevaluatedProperties"}

@@ -13,7 +13,7 @@ from sovl_tools.schema.keywords import ANNOTATIONS, KEYWORDS, SILENT
 from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes
 
 _REFERRING = frozenset({"$ref", "$dynamicRef"})
-SPEAKING = (KEYWORDS.keys() | {"additionalItems", "$recursiveRef"}) - SILENT - ANNOTATIONS
+SPEAKING = (KEYWORDS | {"additionalItems", "$recursiveRef"}) - SILENT - ANNOTATIONS
 """Keywords that can make a schema narrower."""
 
 

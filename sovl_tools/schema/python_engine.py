@@ -15,8 +15,6 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.explainer import IsValid
 
-SLOWNESS = 100
-"""A factor by which it is slower than the other engine, at least."""
 _FORMATS = FormatChecker(formats=["regex"])
 
 

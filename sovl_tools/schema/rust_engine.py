@@ -8,9 +8,6 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.explainer import IsValid
 
-SLOWNESS = 1
-"""A factor by which checks are slower than this engine's, at least."""
-
 
 def compiled(schema: JSON, *, with_formats: bool) -> IsValid:
     """Compile the schema; see ``sovl_tools.schema.engine.compile_schema``."""

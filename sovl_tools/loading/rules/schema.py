@@ -23,7 +23,7 @@ _SAYS_TYPE = frozenset(
     {"type", "$ref", "$dynamicRef", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"}
 )
 _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains", "unevaluatedItems", "$ref"})
-_KEYWORDS = KEYWORDS.keys() | {"example"}
+_KEYWORDS = KEYWORDS | {"example"}
 _ELSEWHERE = {
     "nullable": 'write it as in "type": ["string", "null"]',
     "optional": "remove the property from 'required'",
