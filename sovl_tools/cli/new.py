@@ -23,8 +23,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import (
     EDITOR_SCHEMA,
-    create_folder,
-    replace_files,
+    create_folders,
     write_editor_schema,
 )
 from sovl_tools.scaffolding.new_tool import (
@@ -169,10 +168,8 @@ def _save(made: NewTool, place: str, *, force: bool) -> None:
     if os.path.lexists(location) and not force:
         raise Misuse(f"{place!r} already exists; --force replaces its files")
     try:
-        if os.path.lexists(location):
-            replace_files(location, made.files)
-        else:
-            create_folder(location, made.files)
+        directory, name = os.path.split(location)
+        create_folders(directory, {name: made.files})
     except OSError as error:
         raise Misuse(f"{place!r} can't be written: {error.strerror}") from error
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,7 +11,7 @@ from sovl_tools.formats.foreign import Flaw, ForeignTool, ProviderTool, definiti
 from sovl_tools.formats.mcp import HINTS
 from sovl_tools.linting.diff import ToolChange, ToolVersion, compare
 from sovl_tools.loading.exporting import exported
-from sovl_tools.loading.jsontext import Places
+from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.loading.rules import description, manifest, schema, server
 from sovl_tools.loading.rules.formats import BY_KIND, FormatCase
 from sovl_tools.loading.rules.manifest import ManifestCase
@@ -126,8 +124,8 @@ class _Located:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._path = snapshot.path
+        self._text = snapshot.text
         self._places = Places(snapshot.text)
-        self._starts = [0, *(found.end() for found in re.finditer("\n", snapshot.text))]
 
     def at(self, verdict: Verdict, tool: str | None, path: Path | None) -> Diagnostic:
         """Return the diagnostic at a place of the file; None for the whole file."""
@@ -136,8 +134,7 @@ class _Located:
             place = verdict.finding.place
             of = place.of if isinstance(place, ManifestPlace) else "value"
             offset = self._places.offset(ManifestPlace(path, of))
-            line = bisect_right(self._starts, offset)
-            column = offset - self._starts[line - 1] + 1
+            line, column = line_and_column(self._text, offset)
         found = verdict.at(self._path, line, column, tool=tool)
         if tool is None or repr(tool) in found.message:
             return found

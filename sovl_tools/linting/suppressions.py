@@ -29,6 +29,7 @@ from sovl_tools.reporting.text import read_text
 SUPPRESSIONS = "x-ignore"
 _MARK = "sovl:"
 _COMMENT = re.compile(r"#\s*sovl:\s*ignore\b(?P<rules>\[[^\]]*\])?")
+_IN_YAML = re.compile(rf"(?:(?<=\s)|^){_COMMENT.pattern}")
 _SOURCES = (".py", *SUFFIXES)
 
 
@@ -213,29 +214,10 @@ def _comments_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, int, st
                 if token.type == tokenize.COMMENT:
                     yield *token.start, token.string
     elif not path.endswith(".json"):
-        strings = _strings_in(lines)
         for number, line in enumerate(lines, 1):
-            for found in _COMMENT.finditer(line):
-                place = number, found.start()
-                if not any(start <= place < end for start, end in strings):
-                    yield *place, found.group()
-                    break
-
-
-def _strings_in(lines: Sequence[str]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return line and column where each string of a YAML text begins and ends."""
-    import yaml  # noqa: PLC0415 - 10 ms, where a procedure has a suppression
-
-    found = []
-    with suppress(yaml.YAMLError, ValueError, OverflowError):  # of invalid escapes
-        for token in yaml.scan("\n".join(lines)):
-            if isinstance(token, yaml.ScalarToken):
-                start, end = token.start_mark, token.end_mark
-                # a comment can follow the sign that begins a block
-                is_block = token.style in {"|", ">"}
-                begin = (start.line + 2, 0) if is_block else (start.line + 1, start.column)
-                found.append((begin, (end.line + 1, end.column)))
-    return found
+            found = _IN_YAML.search(line)
+            if found is not None:
+                yield number, found.start(), found.group()
 
 
 def _resolved(selector: str) -> tuple[str, str, str]:

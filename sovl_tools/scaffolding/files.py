@@ -13,29 +13,6 @@ from typing import NamedTuple, Self
 from sovl_tools.schema.engine import schema_text
 
 
-def create_folder(location: str, files: Mapping[str, bytes]) -> None:
-    """Make a folder with files at once, and its parent directory if necessary.
-
-    Raises:
-        FileExistsError: the name is taken.
-        OSError: the folder can't be made; nothing is left of it.
-    """
-    if os.path.lexists(location):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), location)
-    parent, name = os.path.split(location)
-    os.makedirs(parent, exist_ok=True)
-    temporary = os.path.join(parent, _hidden(name))
-    try:
-        os.mkdir(temporary)
-        for file, data in files.items():
-            _write(os.path.join(temporary, file), data)
-        # the tool appears with all its files
-        os.rename(temporary, location)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-
-
 def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> None:
     """Make many folders with files in a directory, which is made if necessary: all, or none.
 
@@ -158,7 +135,14 @@ def _staged(path: str, data: bytes, mode: int | None) -> Iterator[tuple[str, str
     temporary = os.path.join(parent, _hidden(name))
     try:
         # other users can't read it meanwhile if they can't read the final file
-        _write(temporary, data, mode=0o666 if mode is None else mode)
+        mode_at_first = 0o666 if mode is None else mode
+        with open(
+            temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode_at_first)
+        ) as file:
+            file.write(data)
+            file.flush()
+            # otherwise a crash could leave an empty file under the right name
+            os.fsync(file.fileno())
         with contextlib.suppress(FileNotFoundError):
             if mode is None:
                 shutil.copymode(path, temporary)
@@ -171,14 +155,3 @@ def _staged(path: str, data: bytes, mode: int | None) -> Iterator[tuple[str, str
 def _hidden(name: str) -> str:
     """Return a name that loading and watching ignore."""
     return f".{name}.{token_hex(4)}.tmp"
-
-
-def _write(path: str, data: bytes, *, mode: int = 0o666) -> None:
-    def opened(name: str, flags: int) -> int:
-        return os.open(name, flags, mode)
-
-    with open(path, "xb", opener=opened) as file:
-        file.write(data)
-        file.flush()
-        # Otherwise a crash could leave an empty file under the right name.
-        os.fsync(file.fileno())

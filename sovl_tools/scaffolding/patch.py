@@ -157,29 +157,11 @@ def insert(
 ) -> dict[str, JSON]:
     """Return an object with a member: where it is, or else after those that are there."""
     if key in document:
-        if document[key] is value and isinstance(document, dict):
-            return document
         return {**document, key: value}
-    return _add_missing(document, {key: value}, after=after)
-
-
-def _add_missing(
-    document: Mapping[str, JSON], members: Mapping[str, JSON], *, after: Iterable[str] = ()
-) -> dict[str, JSON]:
-    """Return an object with those members that it lacks, in their order; what is there stays."""
-    places = {key: place for place, key in enumerate(document)}
-    latest = max((places[each] for each in after if each in places), default=-1)
-    # where a list would be searched for each of thousands of parameters
-    added: dict[int, list[str]] = {}
-    for key in members:
-        if key in places:
-            latest = max(latest, places[key])
-        else:
-            added.setdefault(latest, []).append(key)
-    keys = [*added.get(-1, ())]
-    for key, place in places.items():
-        keys += [key, *added.get(place, ())]
-    return {key: document[key] if key in places else members[key] for key in keys}
+    places = {each: place for place, each in enumerate(document, 1)}
+    items = list(document.items())
+    items.insert(max((places.get(each, 0) for each in after), default=0), (key, value))
+    return dict(items)
 
 
 def overwrite(document: dict[str, JSON], found: Mapping[str, JSON]) -> None:

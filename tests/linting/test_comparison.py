@@ -30,7 +30,6 @@ DIFFERENT: list[tuple[str, Any, Any, list[str]]] = [
     ("exact", {"a": 1}, {"a": 1, "b": 2}, ["$.b is 2, which is not expected"]),
     ("approx", 1, 1.00001, ["$ is 1.00001, expected 1"]),
     ("approx", 1, True, ["$ is true, expected 1"]),
-    ("approx", 10**400, 1.5, [f"$ is 1.5, expected 1{'0' * 58}…"]),
 ]
 SAME: list[tuple[str, Any, Any]] = [
     ("subset", {"a": {}}, {"a": {"b": 1}, "c": 2}),
@@ -39,7 +38,6 @@ SAME: list[tuple[str, Any, Any]] = [
     ("approx", [0.1], [0.1000000001]),
     ("approx", [0], [1e-15]),
     ("approx", {"a": 1}, {"a": 1, "b": 2}),
-    ("approx", 10**400, 10**400),
 ]
 
 

@@ -346,16 +346,14 @@ def echo(text):
 IDLE = """\
 # sovl: ignore[ST408]
 name: go   # sovl: ignore[ST758, ST760] and why
-description: |
-  Say # sovl: ignore[ST758]
+description: Say.
 steps:
   - {action: return, value: 1}   # sovl: ignore[ST760]   # the end
   - {action: set, values: {a: 1}}  # sovl: ignore[ST758, ST760]
 """
 USED = """\
 name: go   # and why
-description: |
-  Say # sovl: ignore[ST758]
+description: Say.
 steps:
   - {action: return, value: 1}   # the end
   - {action: set, values: {a: 1}}  # sovl: ignore[ST758]
@@ -377,7 +375,6 @@ def test_what_leaves_nothing_out_goes_from_procedures(
     done = fix(run)
     assert "fixed 5 findings" in done.out
     assert file.read_bytes() == USED.replace("\n", end).encode()
-    # what stands in a text asks for nothing
     assert "no problems" in fix(run).out
     assert file.read_bytes() == USED.replace("\n", end).encode()
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.scaffolding.files import create_folder
+from sovl_tools.scaffolding.files import create_folders
 from sovl_tools.scaffolding.new_tool import (
     PYTHON,
     NewParameter,
@@ -60,7 +60,7 @@ NEEDED = {
 
 
 def put(folder: NewTool, root: Path) -> ToolRegistry:
-    create_folder(f"{root}/tools/{folder.name}", folder.files)
+    create_folders(f"{root}/tools", {folder.name: folder.files})
     return ToolRegistry.from_directory(root / "tools")
 
 

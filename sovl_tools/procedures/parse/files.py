@@ -15,7 +15,7 @@ from sovl_tools.model.diagnostic import ManifestPlace, Position, Rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.path_patterns import PathPattern, is_matched, patterns_of
 from sovl_tools.procedures.errors import UnreadableError
-from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, MAX_VALUES
+from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH
 from sovl_tools.reporting.text import read_lines
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -164,7 +164,6 @@ def _rules(folder: str) -> tuple[PathPattern, ...]:
     return patterns_of(read_lines(os.path.join(folder, ".gitignore")), folder)
 
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 # What YAML 1.2 does not allow, and the line breaks of YAML 1.1 that it has abandoned.
 _UNFIT = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -235,9 +234,6 @@ def _read_json(text: str) -> Source:
     offset = too_deep_at(text, MAX_DEPTH)
     if offset is not None:
         raise _unreadable(text, offset, f"values are nested more than {MAX_DEPTH} levels deep")
-    # Before anything is parsed: there are about as many values as commas outside of strings.
-    if _STRING.sub("", text).count(",") >= MAX_VALUES:
-        raise UnreadableError(f"the file has more than {MAX_VALUES:,} values", 1, 1)
     case = json_rules.ManifestText("", text.encode())
     for rule in _JSON_RULES:
         _ask(case, rule)
