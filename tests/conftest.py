@@ -86,7 +86,7 @@ COVERED_BY_OTHERS = (
             *("dispatch/test_endless_results.py", "dispatch/test_failures.py"),
             *("dispatch/test_giving_up.py", "dispatch/test_many.py", "dispatch/test_secrets.py"),
             *("dispatch/test_statistics.py", "dispatch/test_streaming.py"),
-            *("dispatch/test_threads.py", "dispatch/test_timeouts.py", "formats/test_rules.py"),
+            *("dispatch/test_threads.py", "dispatch/test_timeouts.py"),
             *("formats/test_sdk_types.py", "linting/test_suppressions.py"),
             *("loading/test_generations.py", "loading/test_isolation.py", "loading/test_load.py"),
             *("loading/test_modules.py", "procedures/test_examples.py"),

@@ -20,21 +20,13 @@ from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.subschemas import SchemaNode
 
 
-def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
-    definition: dict[str, JSON] = {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": schema,
-    }
-    if is_strict:
-        definition["strict"] = True
-    return definition
+def _define(
+    tool: ToolDefinition, schema: dict[str, JSON], mark: dict[str, JSON]
+) -> dict[str, JSON]:
+    return {"name": tool.name, "description": tool.description, "input_schema": schema, **mark}
 
 
 _FORM = Form(ANTHROPIC, _define)
-
-# at most as long as the words about all arguments, whose properties it adds
-_OF_ROOT = 2
 
 
 def convert(tool: ToolDefinition, options: Options) -> Shape:
@@ -87,16 +79,13 @@ def _completed(shape: Shape, options: Options) -> Shape:
     if not inputs:
         return shape
     # one example that does not match the schema that is sent makes the whole request fail
-    reason = None
+    root, reason = shape.definition["input_schema"], None
     if "defer_loading" in shape.definition:
         reason = "a tool that is deferred can't have any"
-    elif shape.is_strict and any(each.kind == "rewritten" for each in shape.losses):
-        reason = "they may not match the strict schema"
-    elif any(len(each.path) <= _OF_ROOT for each in shape.losses):
-        root = shape.definition["input_schema"]
+    elif shape.losses:
         node = SchemaNode((), root, root, ())
         if any(problems_at(node, each, with_formats=True) for each in inputs):
-            reason = "they may not match the schema that is sent"
+            reason = "they don't match the schema that is sent"
     if reason is not None:
         loss = Loss("dropped", ("examples",), f"examples are omitted: {reason}")
         return shape._replace(losses=(*shape.losses, loss))

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from inspect import CO_VARKEYWORDS
-from itertools import islice, product
 from types import CodeType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.annotations.hints import underlying
 from sovl_tools.formats.base import ROOT, Compile, Loss, Options, Shape
@@ -25,15 +24,10 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import with_subschemas
 
+_Schema: TypeAlias = dict[str, JSON]
 
-class Define(Protocol):
-    """Makes a provider's definition of a tool and the schema of its arguments."""
-
-    def __call__(
-        self, tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool
-    ) -> dict[str, JSON]:
-        """Return a definition that contains the schema itself."""
-        ...
+Define: TypeAlias = Callable[[ToolDefinition, _Schema, _Schema], _Schema]
+"""Makes the definition of a tool with a schema, and the mark of a strict one if it is one."""
 
 
 class Form(NamedTuple):
@@ -61,7 +55,7 @@ def convert_tool(form: Form, tool: ToolDefinition, options: Options) -> Shape:
 def loose(tool: ToolDefinition, form: Form) -> Shape:
     """Return a tool whose schema the provider does not enforce."""
     schema, losses, _ = loosened(tool.parameters, form.provider)
-    return Shape(tool, form.define(tool, schema, is_strict=False), losses)
+    return Shape(tool, form.define(tool, schema, {}), losses)
 
 
 def strict(tool: ToolDefinition, form: Form) -> Shape:
@@ -84,7 +78,7 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
         losses += (Loss("rewritten", ROOT, message),)
     losses += refused_names(parameters, found.schema, found.names, form.provider)
     undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
-    definition = form.define(tool, found.schema, is_strict=True)
+    definition = form.define(tool, found.schema, {"strict": True})
     return Shape(tool, definition, losses, undo, is_strict=True)
 
 
@@ -101,91 +95,66 @@ def not_strict(shape: Shape, why: StrictError) -> Shape:
     return Shape(shape.tool, shape.definition, (loss, *shape.losses))
 
 
-# ways to read a value that are tried; their number doubles with each null that may mean itself
-_MOST = 64
-
-
 class Restore:
     """Removes nulls that represent omitted properties from arguments.
 
-    Where a null may represent itself as well, or a value for several alternatives, the manifest
-    decides: the first way to read the arguments that matches it is taken.
+    A null that the manifest admits means itself. A value of several alternatives is read as the
+    first that it matches.
     """
 
-    def __init__(self, parameters: dict[str, JSON], dialect: Dialect) -> None:
+    def __init__(self, parameters: _Schema, dialect: Dialect) -> None:
         self._parameters = parameters
         self._dialect = dialect
         self._checks: dict[int, Callable[[JSON], bool]] = {}
 
-    def __call__(self, arguments: dict[str, JSON], compile_schema: Compile) -> dict[str, JSON]:
+    def __call__(self, arguments: _Schema, compile_schema: Compile) -> _Schema:
         """Return the arguments without such nulls; values that don't match stay unchanged."""
-        ways: list[dict[str, JSON]] = self._ways(arguments, self._schema, compile_schema)
-        if len(ways) == 1:
-            return ways[0]
-        if id(self) not in self._checks:
-            self._checks[id(self)] = compile_schema(self._parameters)
-        fits = self._checks[id(self)]
-        return next((each for each in ways if fits(each)), ways[0])
+        restored: _Schema = self._restored(arguments, self._schema, compile_schema)
+        return restored
 
     @cached_property
-    def _schema(self) -> dict[str, JSON]:
+    def _schema(self) -> _Schema:
         """The schema in the dialect, with optional properties."""
         return strict_subset(self._parameters, self._dialect).schema
 
-    def _ways(self, value: JSON, schema: dict[str, JSON], compile_schema: Compile) -> list[JSON]:
-        """Return the ways to read a value, the likeliest first."""
+    def _restored(self, value: JSON, schema: _Schema, compile_schema: Compile) -> JSON:
         while "$ref" in schema:
             name = schema["$ref"].removeprefix("#/$defs/")
             schema = self._schema if name == "#" else self._schema["$defs"][name]
-        if not isinstance(value, dict | list):
-            return [value]
-        if "anyOf" in schema:
-            return self._alternatives(value, schema["anyOf"], compile_schema)
-        if isinstance(value, dict) and "properties" in schema:
-            return self._ways_of_object(value, schema, compile_schema)
+        if "anyOf" in schema and isinstance(value, dict | list):
+            return self._alternative(value, schema["anyOf"], compile_schema)
         if isinstance(value, list) and "items" in schema:
-            items = (self._ways(each, schema["items"], compile_schema) for each in value)
-            return [list(each) for each in islice(product(*items), _MOST)]
-        return [value]
+            return [self._restored(each, schema["items"], compile_schema) for each in value]
+        if not isinstance(value, dict) or "properties" not in schema:
+            return value
+        members = schema["properties"]
+        return {
+            name: self._restored(each, members.get(name, {}), compile_schema)
+            for name, each in value.items()
+            if each is not None or not self._is_omission(name, schema)
+        }
 
-    def _ways_of_object(
-        self, value: dict[str, JSON], schema: dict[str, JSON], compile_schema: Compile
-    ) -> list[JSON]:
-        members: list[list[tuple[tuple[str, JSON], ...]]] = []
-        for name, each in value.items():
-            known = schema["properties"].get(name)
-            kept: list[tuple[tuple[str, JSON], ...]]
-            if known is None or each is not None or name in schema["required"]:
-                ways = [each] if known is None else self._ways(each, known, compile_schema)
-                kept = [((name, way),) for way in ways]
-            # a null can be meant here, or represent an omission: both ways are tried
-            elif accepts_null(known, self._schema.get("$defs", {})):
-                kept = [((name, None),), ()]
-            else:
-                kept = [()]
-            members.append(kept)
-        found = islice(product(*members), _MOST)
-        return [dict(pair for each in way for pair in each) for way in found]
+    def _is_omission(self, name: str, schema: _Schema) -> bool:
+        """Return whether a null under a name represents an omitted property."""
+        known = schema["properties"].get(name)
+        if known is None or name in schema["required"]:
+            return False
+        return not accepts_null(known, self._schema.get("$defs", {}))
 
-    def _alternatives(
-        self, value: JSON, branches: list[dict[str, JSON]], compile_schema: Compile
-    ) -> list[JSON]:
-        """Return the possible readings of a value as one of the alternatives."""
-        found: list[JSON] = []
+    def _alternative(self, value: JSON, branches: list[_Schema], compile_schema: Compile) -> JSON:
         for branch in branches:
-            ways = self._ways(value, branch, compile_schema)
-            if len(branches) > 1:  # an anyOf of one, which wraps a reference, leaves no choice
-                # The branches live as long as this object, so that their ids stay unique.
-                if id(branch) not in self._checks:
-                    whole = {**_rerooted(branch), "$defs": self._definitions()}
-                    self._checks[id(branch)] = compile_schema(whole)
-                ways = [*filter(self._checks[id(branch)], ways)]
-            found += ways
-        # not a set: values can be lists and objects
-        different = [each for index, each in enumerate(found) if each not in found[:index]]
-        return different[:_MOST] or [value]
+            restored = self._restored(value, branch, compile_schema)
+            if len(branches) == 1:  # which wraps a reference
+                return restored
+            # The branches live as long as this object, so that their ids stay unique.
+            if id(branch) not in self._checks:
+                whole = {**_rerooted(branch), "$defs": self._definitions()}
+                self._checks[id(branch)] = compile_schema(whole)
+            if self._checks[id(branch)](restored):
+                return restored
+        return value
 
-    def _definitions(self) -> dict[str, JSON]:
+    def _definitions(self) -> _Schema:
         """Return all definitions, and the schema itself as one of them."""
         definitions = {**self._schema.get("$defs", {}), _ROOT: {**self._schema, "$defs": {}}}
         return {name: _rerooted(each) for name, each in definitions.items()}

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from sovl_tools.formats.base import ROOT, Format, Loss, Options, Shape, as_list
+from sovl_tools.formats.base import Format, Loss, Options, Shape, as_list
 from sovl_tools.formats.providers import GEMINI
+from sovl_tools.formats.recursion import recursions
 from sovl_tools.formats.transformer import Transformed, loose
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.keywords import IN_LIST, SINGLE
 
 
 def convert(tool: ToolDefinition, _: Options) -> Shape:
@@ -38,44 +38,6 @@ DECLARATIONS = Format(convert, partial(as_list, most=GEMINI.tools, provider=GEMI
 
 
 def _infinite_recursions(found: Transformed) -> Iterator[Loss]:
-    """Yield definitions that contain themselves without an optional property on the way."""
-    if not found.definitions.are_used:
-        return
-    schemas = {f"#/$defs/{name}": each for name, each in found.schema.get("$defs", {}).items()}
-    schemas["#"] = found.schema
-    needed = {reference: _required_references(schema) for reference, schema in schemas.items()}
-    for reference, first in needed.items():
-        reached: set[str] = set()
-        pending = [reference] if first else []
-        while pending:
-            following = needed.get(pending.pop(), set()) - reached
-            reached |= following
-            pending += following
-        if reference in reached:
-            source = found.definitions.targets.get(reference.removeprefix("#/$defs/"))
-            path = () if source is None else source.path
-            name = path[-1] if path else ROOT[0]
-            message = f"{name!r} contains itself outside of properties that can be omitted"
-            advice = "do not require a property on the way"
-            yield Loss("limit", (*ROOT, *path), message, advice)
-
-
-def _required_references(schema: JSON) -> set[str]:
-    """Return the references in a schema that don't are in properties that can be omitted."""
-    found, pending = set(), [schema]
-    for each in pending:  # which grows
-        if type(each) is not dict or _LEADING.isdisjoint(each):
-            continue
-        if "$ref" in each:
-            found.add(each["$ref"])
-        if "properties" in each and "required" in each:
-            properties = each["properties"]
-            pending += [properties[name] for name in each["required"] if name in properties]
-        for keyword in each.keys() & _NESTING:
-            below = each[keyword]
-            pending += below if type(below) is list else [below]
-    return found
-
-
-_NESTING = frozenset({*IN_LIST, *SINGLE})
-_LEADING = _NESTING | {"$ref", "properties"}
+    for path in recursions(found, through_optional=False):
+        message = f"{path[-1]!r} contains itself outside of properties that can be omitted"
+        yield Loss("limit", path, message, "do not require a property on the way")

@@ -6,7 +6,7 @@ JSON, since that is how the model writes its arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.model.document import JSON
@@ -18,8 +18,26 @@ def note(keyword: str, value: JSON) -> str:
 
     Schemas in the value, and the value of an unknown keyword, are compact JSON.
     """
-    wording = _WORDINGS.get((keyword, type(value))) or _ANY_KIND.get(keyword)
-    return wording(value) if wording else f"{keyword}: {text_of(value)}."
+    said = f"{keyword}: {text_of(value)}."
+    match value:
+        case bool() if keyword in _SWITCHED:
+            said = _SWITCHED[keyword][value]
+        case int() | float() if keyword in _COUNTED:
+            bound, noun, nouns = _COUNTED[keyword]
+            said = f"{bound} {text_of(value)} {noun if value == 1 else nouns}."
+        case str() if keyword in _PLAIN:
+            said = _PLAIN[keyword].format(value)
+            said = said if said.endswith((".", "!", "?")) else f"{said}."
+        case list() if keyword == "type":
+            said = f"Of type {' or '.join(map(str, value))}."
+        case list() if keyword in _LISTED:
+            said = f"{_LISTED[keyword]}: {', '.join(map(text_of, value)) or 'none'}."
+        case dict() if keyword in _BY_PROPERTY:
+            parts = (f"with {text_of(name)}: {text_of(each)}" for name, each in value.items())
+            said = f"{_BY_PROPERTY[keyword]}, {'; '.join(parts) or 'nothing'}."
+        case _ if keyword in _VALUED:
+            said = f"{_VALUED[keyword]} {text_of(value)}."
+    return said
 
 
 def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]:
@@ -33,121 +51,72 @@ def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]
     return {**schema, "description": text}
 
 
-_Wording = Callable[[JSON], str]
-
-
-def _valued(template: str) -> _Wording:
-    return lambda value: template.format(text_of(value))
-
-
-def _bare(template: str) -> _Wording:
-    return template.format
-
-
-def _listed(template: str) -> _Wording:
-    return lambda values: template.format(", ".join(map(text_of, values)) or "none")
-
-
-def _counted(wording: str, noun: str, nouns: str) -> _Wording:
-    return lambda number: f"{wording} {text_of(number)} {noun if number == 1 else nouns}."
-
-
-def _switched(keyword: str, off: str, on: str) -> dict[tuple[str, type], _Wording]:
-    return {(keyword, bool): lambda value: on if value else off}
-
-
-def _by_property(wording: str) -> _Wording:
-    """Say something of each property that calls for something else."""
-
-    def said(value: dict[str, JSON]) -> str:
-        parts = (f"with {text_of(name)}: {text_of(each)}" for name, each in value.items())
-        return f"{wording} {'; '.join(parts) or 'nothing'}."
-
-    return said
-
-
-def _closed(text: str) -> str:
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
+_VALUED = {
+    "const": "Must be",
+    "default": "Default:",
+    "minimum": "At least",
+    "maximum": "At most",
+    "exclusiveMinimum": "Greater than",
+    "exclusiveMaximum": "Less than",
+    "multipleOf": "A multiple of",
+    "items": "Each item matches",
+    "unevaluatedItems": "Each other item matches",
+    "contains": "Some item matches",
+    "properties": "Properties:",
+    "additionalProperties": "Each other property matches",
+    "unevaluatedProperties": "Each other property matches",
+    "patternProperties": "Properties by a pattern of their names:",
+    "propertyNames": "Each property's name matches",
+    "contentSchema": "Decoded, it matches",
+    "not": "Must not match",
+    "if": "The condition is that it matches",
+    "then": "If the condition is met, it matches",
+    "else": "If the condition is not met, it matches",
+    "$ref": "As defined at",
+    "$dynamicRef": "As defined at",
+}
+_PLAIN = {
+    "title": "Title: {}",
+    "description": "{}",
+    "type": "Of type {}",
+    "format": "Format: {}",
+    "pattern": "Matches the regular expression `{}`",
+    "contentEncoding": "Encoded as {}",
+    "contentMediaType": "Media type: {}",
+}
+_LISTED = {
+    "enum": "One of",
+    "examples": "Examples",
+    "required": "Required",
+    "prefixItems": "The first items match, in this order",
+    "allOf": "Fits all of",
+    "anyOf": "Fits at least one of",
+    "oneOf": "Fits exactly one of",
+}
 _AT_LEAST, _AT_MOST = "At least", "At most"
-_CHARACTERS = ("character", "characters")
-_ITEMS = ("item", "items")
-_PROPERTIES = ("property", "properties")
 # of ``minContains`` and ``maxContains``, which count the items that match ``contains``
 _FITTING = ("item matches what is asked of some", "items match what is asked of some")
-
-_ANY_KIND: dict[str, _Wording] = {
-    "const": _valued("Must be {}."),
-    "default": _valued("Default: {}."),
-    "minimum": _valued("At least {}."),
-    "maximum": _valued("At most {}."),
-    "exclusiveMinimum": _valued("Greater than {}."),
-    "exclusiveMaximum": _valued("Less than {}."),
-    "multipleOf": _valued("A multiple of {}."),
-    "minLength": _counted(_AT_LEAST, *_CHARACTERS),
-    "maxLength": _counted(_AT_MOST, *_CHARACTERS),
-    "minItems": _counted(_AT_LEAST, *_ITEMS),
-    "maxItems": _counted(_AT_MOST, *_ITEMS),
-    "minContains": _counted(_AT_LEAST, *_FITTING),
-    "maxContains": _counted(_AT_MOST, *_FITTING),
-    "minProperties": _counted(_AT_LEAST, *_PROPERTIES),
-    "maxProperties": _counted(_AT_MOST, *_PROPERTIES),
-    "items": _valued("Each item matches {}."),
-    "additionalItems": _valued("Each other item matches {}."),
-    "unevaluatedItems": _valued("Each other item matches {}."),
-    "contains": _valued("Some item matches {}."),
-    "properties": _valued("Properties: {}."),
-    "additionalProperties": _valued("Each other property matches {}."),
-    "unevaluatedProperties": _valued("Each other property matches {}."),
-    "patternProperties": _valued("Properties by a pattern of their names: {}."),
-    "propertyNames": _valued("Each property's name matches {}."),
-    "contentSchema": _valued("Decoded, it matches {}."),
-    "not": _valued("Must not match {}."),
-    "if": _valued("The condition is that it matches {}."),
-    "then": _valued("If the condition is met, it matches {}."),
-    "else": _valued("If the condition is not met, it matches {}."),
-    "$ref": _valued("As defined at {}."),
-    "$dynamicRef": _valued("As defined at {}."),
+_COUNTED = {
+    "minLength": (_AT_LEAST, "character", "characters"),
+    "maxLength": (_AT_MOST, "character", "characters"),
+    "minItems": (_AT_LEAST, "item", "items"),
+    "maxItems": (_AT_MOST, "item", "items"),
+    "minContains": (_AT_LEAST, *_FITTING),
+    "maxContains": (_AT_MOST, *_FITTING),
+    "minProperties": (_AT_LEAST, "property", "properties"),
+    "maxProperties": (_AT_MOST, "property", "properties"),
 }
-
-_WORDINGS: dict[tuple[str, type], _Wording] = {
-    ("type", str): _bare("Of type {}."),
-    ("type", list): lambda names: f"Of type {' or '.join(map(str, names))}.",
-    ("title", str): lambda text: _closed(f"Title: {text}"),
-    ("description", str): _closed,
-    ("format", str): _bare("Format: {}."),
-    ("pattern", str): _bare("Matches the regular expression `{}`."),
-    ("contentEncoding", str): _bare("Encoded as {}."),
-    ("contentMediaType", str): _bare("Media type: {}."),
-    ("enum", list): _listed("One of: {}."),
-    ("examples", list): _listed("Examples: {}."),
-    ("required", list): _listed("Required: {}."),
-    ("prefixItems", list): _listed("The first items match, in this order: {}."),
-    ("items", list): _listed("The first items match, in this order: {}."),
-    ("allOf", list): _listed("Fits all of: {}."),
-    ("anyOf", list): _listed("Fits at least one of: {}."),
-    ("oneOf", list): _listed("Fits exactly one of: {}."),
-    ("not", dict): lambda value: (
-        f"Must not match {text_of(value)}." if value else "No value matches."
-    ),
-    ("dependentRequired", dict): _by_property("Required too,"),
-    ("dependentSchemas", dict): _by_property("Fits,"),
-    ("dependencies", dict): _by_property("Asks for,"),
-    **_switched("uniqueItems", off="Items can be equal.", on="No two items are equal."),
-    **_switched("deprecated", off="Not deprecated.", on="Deprecated."),
-    **_switched("readOnly", off="Not read-only.", on="Read-only."),
-    **_switched("writeOnly", off="Not write-only.", on="Write-only."),
-    **_switched("nullable", off="Not null.", on="May be null."),
-    **_switched("items", off="No other items.", on="Items of any kind."),
-    **_switched("additionalItems", off="No other items.", on="Other items are allowed."),
-    **_switched("unevaluatedItems", off="No other items.", on="Other items are allowed."),
-    **_switched(
-        "additionalProperties", off="No other properties.", on="Other properties are allowed."
-    ),
-    **_switched(
-        "unevaluatedProperties", off="No other properties.", on="Other properties are allowed."
-    ),
+_BY_PROPERTY = {"dependentRequired": "Required too", "dependentSchemas": "Fits"}
+# for false, for true
+_SWITCHED = {
+    "uniqueItems": ("Items can be equal.", "No two items are equal."),
+    "deprecated": ("Not deprecated.", "Deprecated."),
+    "readOnly": ("Not read-only.", "Read-only."),
+    "writeOnly": ("Not write-only.", "Write-only."),
+    "items": ("No other items.", "Items of any kind."),
+    "unevaluatedItems": ("No other items.", "Other items are allowed."),
+    "additionalProperties": ("No other properties.", "Other properties are allowed."),
+    "unevaluatedProperties": ("No other properties.", "Other properties are allowed."),
 }
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from sovl_tools.formats.base import Format, Loss, Options, Shape, as_list
 from sovl_tools.formats.form import Form, convert_tool
@@ -21,26 +21,17 @@ from sovl_tools.formats.providers import OPENAI, OPENROUTER
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
+_Object: TypeAlias = dict[str, JSON]
 
-def _nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
-    function: dict[str, JSON] = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": schema,
-    }
-    if is_strict:
-        function["strict"] = True
+
+def _nested(tool: ToolDefinition, schema: _Object, mark: _Object) -> _Object:
+    function = {"name": tool.name, "description": tool.description, "parameters": schema, **mark}
     return {"type": "function", "function": function}
 
 
-def _flat(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": schema,
-        "strict": is_strict,
-    }
+def _flat(tool: ToolDefinition, schema: _Object, mark: _Object) -> _Object:
+    function = _nested(tool, schema, {"strict": False, **mark})["function"]
+    return {"type": "function", **function}
 
 
 _collect = partial(as_list, most=OPENAI.tools, provider=OPENAI.name)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, get_args
 
 from sovl_tools.formats.base import Format, Loss, Options, Shape
@@ -246,7 +245,6 @@ class _Component(Rewrite):
             self.losses.append(Loss("dropped", (*path, keyword), message, help_))
 
 
-@lru_cache(maxsize=1024)
 def _is_readable(pattern: str) -> bool:
     """Return whether everyone reads a regular expression, and reads the same in it."""
     with warnings.catch_warnings():

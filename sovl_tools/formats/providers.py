@@ -58,7 +58,6 @@ class Dialect:
         wraps_references: whether a reference with other keywords next to it becomes an ``anyOf`` of
             one, next to which they can be.
         tells_by_first: whether objects that are alternatives must differ in their first names.
-        minds_case: whether a model returns the values of an enum in their original case.
     """
 
     keeps: frozenset[str] | None = None
@@ -71,7 +70,6 @@ class Dialect:
     is_recursive: bool = True
     wraps_references: bool = False
     tells_by_first: bool = False
-    minds_case: bool = True
 
     @cached_property
     def plain(self) -> frozenset[str]:
@@ -141,7 +139,7 @@ OPENAI = Provider(
         wraps_references=True,
         tells_by_first=True,
     ),
-    Size(properties=5000, values=1000, characters=120_000, longest=15_000, levels=10),
+    Size(properties=5000, values=1000, levels=10),
     tools=128,
 )  # fmt: skip
 
@@ -153,7 +151,6 @@ ANTHROPIC = Provider(
         # minItems 0 is idle and 1 is enforced; a larger one is rejected
         {"format": (_FORMATS | {"uri"}).__contains__, "minItems": lambda least: least == 1},
         is_recursive=False,
-        minds_case=False,
     ),
     strict={"strict tools": 20, "optional parameters": 24, "unions": 16},
     names=re.compile(r"[a-zA-Z0-9_.-]{1,64}"),

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.model.document import JSON
-
-# OpenAI limits the characters of an enum only if it has more values than this
-_MANY = 250
 
 
 class Size(NamedTuple):
@@ -17,45 +13,32 @@ class Size(NamedTuple):
 
     Attributes:
         properties: the number of properties of all objects.
-        values: the number of values of all enums; a const is one.
-        characters: of all names of properties and definitions, and of all values.
-        longest: characters of the values of the longest enum with more than 250 values.
-        levels: the number of objects and arrays.
+        values: the number of values of all enums.
+        levels: the number of objects and arrays in each other.
         optional: the number of properties that aren't required.
         unions: the number of schemas with alternatives or several types.
     """
 
     properties: int = 0
     values: int = 0
-    characters: int = 0
-    longest: int = 0
     levels: int = 0
     optional: int = 0
     unions: int = 0
 
 
-# in the order of the fields
-_WORDS = (
-    "properties", "values to choose from", "characters of names and values",
-    "characters of values in one long choice", "levels of nesting",
-)  # fmt: skip
+_WORDS = ("properties", "values to choose from", "levels of nesting")  # in the order of the fields
 
 
 def size_of(schema: dict[str, JSON]) -> Size:
     """Return the size of a strict schema with its definitions in ``$defs``."""
     definitions = schema.get("$defs", {})
-    properties = values = longest = levels = optional = unions = 0
-    characters = sum(map(len, definitions))
+    properties = values = levels = optional = unions = 0
     pending = [schema, *definitions.values()]
     for each in pending:  # which grows meanwhile
-        if "enum" in each or "const" in each:
-            choice = [each["const"]] if "const" in each else each["enum"]
-            length = sum(len(one if type(one) is str else text_of(one)) for one in choice)
-            values, characters = values + len(choice), characters + length
-            longest = max(longest, length if len(choice) > _MANY else 0)
+        values += len(each.get("enum", ()))
         if "properties" in each:
             members = each["properties"]
-            properties, characters = properties + len(members), characters + sum(map(len, members))
+            properties += len(members)
             optional += len(members) - len(each["required"])
             pending += members.values()
         if "items" in each:
@@ -64,7 +47,7 @@ def size_of(schema: dict[str, JSON]) -> Size:
             pending += each["anyOf"]
         levels += "properties" in each or "items" in each
         unions += "anyOf" in each or type(each.get("type")) is list
-    return Size(properties, values, characters, longest, levels, optional, unions)
+    return Size(properties, values, levels, optional, unions)
 
 
 def excess_of(schema: dict[str, JSON], most: Size) -> str | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.meaning import accepts_null, are_disjoint, is_silent
 from sovl_tools.formats.providers import Dialect
+from sovl_tools.formats.recursion import recursions
 from sovl_tools.formats.transformer import Transformer
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import ANNOTATIONS
@@ -77,6 +78,8 @@ def strict_subset(
     """
     walk = _Strict(parameters, dialect)
     found = walk.whole()
+    for path in () if dialect.is_recursive else recursions(found, through_optional=True):
+        raise StrictError(path, "it contains itself", "give it a bounded depth")
     if require_all:
         definitions = found.schema.get("$defs", {})
         # at the end, because whether a reference admits null depends on its definition
@@ -97,7 +100,6 @@ class _Strict(Transformer):
     def __init__(self, parameters: dict[str, JSON], dialect: Dialect) -> None:
         super().__init__(parameters, dialect)
         self.optional: list[tuple[dict[str, JSON], list[str]]] = []
-        self._open = [parameters]  # and the targets of references on the way
 
     def root(self) -> tuple[dict[str, JSON], Path]:
         """Return the schema of all arguments, an object that lists all of them."""
@@ -110,20 +112,6 @@ class _Strict(Transformer):
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
         """Reject true and false."""
         raise StrictError(path, "any value is admitted" if schema else "no value is admitted")
-
-    def schema(self, schema: JSON, path: Path) -> JSON:
-        """Return a subschema in the dialect."""
-        depth = len(self._open)
-        made = super().schema(schema, path)
-        del self._open[depth:]
-        return made
-
-    def definition(self, name: str) -> JSON:
-        """Return a definition in the dialect."""
-        self._open.append(self.definitions.targets[name].target)
-        made = super().definition(name)
-        self._open.pop()
-        return made
 
     def prepared(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
         """Return a schema that says its type, and all properties if it is an object."""
@@ -151,15 +139,10 @@ class _Strict(Transformer):
             raise StrictError(path, "it refers only to itself")
         if self.dialect.is_recursive:
             return schema, path
-        if any(found.target is each for each in self._open):
-            raise StrictError(path, "it contains itself", "give it a bounded depth")
         beside = {key: each for key, each in schema.items() if key in ANNOTATIONS}
         if beside and isinstance(found.target, dict):
-            self._open.append(found.target)
-            target, self.is_moved = {**found.target, **beside}, True
+            target = {**found.target, **beside}
             return self.prepared(*self.direct(target, (*ROOT, *found.path)))
-        # in place, so that a definition that contains itself is found
-        self.definition(self.reference(schema["$ref"]).removeprefix("#/$defs/"))
         return schema, path
 
     def _typed(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
@@ -193,10 +176,6 @@ class _Strict(Transformer):
             raise StrictError((*path, keyword), "it has no choices")
         if any(isinstance(each, dict | list) for each in values):
             raise StrictError((*path, keyword), f"{keyword} has values that aren't scalars")
-        texts = {each for each in values if isinstance(each, str)}
-        if not self.dialect.minds_case and len({*map(str.lower, texts)}) < len(texts):
-            message = "values that differ only in case can be mistaken for each other"
-            self.record("doubt", (*path, keyword), message)
 
     def _closed(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         """Return an object that has no other properties than those listed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import Format, Loss, Options, Shape
@@ -30,13 +30,9 @@ _STRUCTURE = frozenset(
     }
 )  # fmt: skip
 _UNNAMED = _STRUCTURE - {"properties"}
-# keywords that lead to other schemas for the same value
-_FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
 # keywords that have their own place in the text, or don't concern a model
 _PLACED = _STRUCTURE | SILENT | {"type", "title", "description", "default", "required", "allOf"}
 
-# whether these have another place depends on their values
-_MAYBE_PLACED = frozenset({*_REFERENCES, "items", "additionalProperties"})
 _json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _PLURALS = {each: f"{each}s" for each in JSON_KINDS}
 
@@ -105,21 +101,16 @@ class _Text:
     def __init__(self, root: dict[str, JSON]) -> None:
         self.root = root
         self.places: dict[int, str] = {}
-        self._targets: dict[str, JSON] = {}
 
     def follow(self, reference: str) -> JSON:
         """Return a reference's target, None without a target."""
-        if reference not in self._targets:
-            self._targets[reference] = lookup(self.root, reference).target
-        return self._targets[reference]
+        return lookup(self.root, reference).target
 
     def schemas(self, schema: JSON, seen: set[int]) -> list[dict[str, JSON]]:
         """Return a schema and the schemas that a value must match because of it."""
         if not isinstance(schema, dict) or id(schema) in seen:
             return []
         found = [schema]
-        if _FOLLOWED.isdisjoint(schema):
-            return found
         seen.add(id(schema))
         for keyword in _REFERENCES:
             if keyword in schema:
@@ -136,8 +127,6 @@ class _Text:
         """Return the types that a schema admits, ``["any"]`` if it does not say."""
         if schema is False:
             return ["nothing"]
-        if isinstance(schema, dict) and type(schema.get("type")) is str and id(schema) not in seen:
-            return [schema["type"]]
         return self.types_of(self.schemas(schema, {*seen}), seen)
 
     def types_of(self, every: list[dict[str, JSON]], seen: frozenset[int]) -> list[str]:
@@ -184,8 +173,7 @@ class _Value:
                 repeated.append(f"The same as {text.places[id(each)]} above.")
                 continue
             self._schemas.append(each)
-            noted, is_structured = _told_apart(tuple(each))
-            if is_structured:
+            if not _STRUCTURE.isdisjoint(each):
                 self._structured.append(each)
             if "description" in each:
                 description = description or each["description"].strip()
@@ -193,35 +181,30 @@ class _Value:
                 title = title or each["title"].strip()
             if "required" in each:
                 self._required.update(dict.fromkeys(each["required"]))
-            if noted:
-                notes += self._notes_of(each, noted)
+            notes += [note(*item) for item in each.items() if self._is_noted(*item)]
         self.meaning = description or title
         if self._required:
             known = {name for each in self._schemas for name in each.get("properties", ())}
             others = [name for name in self._required if name not in known]
             notes += [note("required", others)] if others else []
         notes += repeated
-        self.notes = list(dict.fromkeys(notes)) if len(notes) > 1 else notes
-        named = self._named_types() if "array" in self.types else self.types
-        self.type = named[0] if len(named) == 1 else " or ".join(named)
+        self.notes = list(dict.fromkeys(notes))
+        self.type = " or ".join(self._named_types())
 
-    def _notes_of(self, schema: dict[str, JSON], keywords: tuple[str, ...]) -> list[str]:
-        """Return a sentence for each keyword without its own place."""
-        notes = []
-        for keyword in keywords:
-            value = schema[keyword]
-            if keyword in _REFERENCES:  # the target is described instead
-                is_noted = not isinstance(self._text.follow(value), dict)
-            else:  # a schema is, too
-                is_noted = keyword not in _MAYBE_PLACED or value is (keyword != "items")
-            if is_noted:
-                notes.append(note(keyword, value))
-        return notes
+    def _is_noted(self, keyword: str, value: JSON) -> bool:
+        """Return whether a keyword has no place of its own in the text."""
+        if keyword in {"items", "additionalProperties"}:  # a schema is described
+            return value is (keyword != "items")
+        if keyword in _PLACED:
+            return False
+        if keyword in _REFERENCES:  # the target is described instead
+            return not isinstance(self._text.follow(value), dict)
+        return not keyword.startswith("x-")
 
     def _named_types(self) -> list[str]:
         """Return the types, an array as ``array of strings``, which saves the line about items."""
         items = next((each["items"] for each in self._schemas if "items" in each), None)
-        of = [] if items is None else self._text.types(items)
+        of = [] if items is None or "array" not in self.types else self._text.types(items)
         is_plain = len(of) == 1 and of[0] in _PLURALS
         array = f"array of {_PLURALS[of[0]]}" if is_plain else "array"
         return [array if each == "array" else each for each in self.types]
@@ -237,8 +220,7 @@ class _Value:
         """Return the lines about a value, the first of which begins with a label."""
         words = f" ({', '.join((self.type, *marks))})" if marks or self.types != ["any"] else ""
         head = f"- {label}{words}"
-        meaning = _with_full_stop(self.meaning)
-        said = " ".join((meaning, *self.notes)).strip() if self.notes else meaning
+        said = " ".join((_with_full_stop(self.meaning), *self.notes)).strip()
         first, *others = (f"{head}: {said}" if said else head).split("\n")
         return [first, *[(_INDENT + each).rstrip() for each in (*others, *self.inner())]]
 
@@ -293,20 +275,6 @@ class _Value:
         return lines if is_said or len(lines) > len(schemas) else []
 
 
-@lru_cache(maxsize=4096)
-def _told_apart(keywords: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """Return the keywords of a schema that have no place of their own, or not always.
-
-    The other value is whether the described value can have members.
-    """
-    noted = tuple(
-        each
-        for each in keywords
-        if each in _MAYBE_PLACED or not (each in _PLACED or each.startswith("x-"))
-    )
-    return noted, not _STRUCTURE.isdisjoint(keywords)
-
-
 def _label(name: str) -> str:
     return name if name.isidentifier() else _json(name)
 
@@ -338,10 +306,8 @@ def _section(tool: ToolDefinition, _: Options) -> Shape:
         ),
     }
     stated = {name: text for name, text in facts.items() if text}
-    known = ""
-    if stated:
-        escaped = zip(stated, _escaped(stated.values()), strict=True)
-        known = "\n".join(f"- **{name}:** {text}" for name, text in escaped)
+    texts = zip(stated, _escaped(stated.values()), strict=False)  # no text is one of nothing
+    known = "\n".join(f"- **{name}:** {text}" for name, text in texts)
     blocks = [f"## {tool.name}", said, known, *_arguments(tool)]
     if tool.returns:
         blocks += [f"**Returns:** {each}" for each in _escaped([tool.returns])]
@@ -373,16 +339,15 @@ def _arguments(tool: ToolDefinition) -> Iterator[str]:
     if not found:
         yield "It takes no arguments."
         return
-    texts: list[str] = []
-    for each in found:
-        texts += each.type, each.mark, " ".join([each.meaning, *each.notes])
-    cells, names = iter(_escaped(texts)), [_as_code(each.name) for each in found]
+    texts = [(each.type, each.mark, " ".join([each.meaning, *each.notes])) for each in found]
+    cells = iter(_escaped(chain(*texts)))
     # each name takes the next three cells
-    rows = zip((name.replace("|", r"\|") for name in names), cells, cells, cells, strict=False)
-    yield "\n".join([_HEADINGS, *[f"| {' | '.join(row)} |" for row in rows]])
-    for name, each in zip(names, found, strict=True):
+    names = [_as_code(each.name).replace("|", r"\|") for each in found]
+    rows = [f"| {' | '.join(row)} |" for row in zip(names, cells, cells, cells, strict=False)]
+    yield "\n".join([_HEADINGS, *rows])
+    for each in found:
         if each.inner:
-            yield "\n".join([f"In {name}:", "", *each.inner])
+            yield "\n".join([f"In {_as_code(each.name)}:", "", *each.inner])
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -9,7 +9,6 @@ ones, so that a model sees them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from sovl_tools.formats.base import ROOT, Kind, Loss
@@ -24,8 +23,6 @@ _BY_PATTERN = frozenset({"patternProperties", "additionalProperties", "unevaluat
 _CONSEQUENCES = frozenset({"then", "else"})
 _BRANCHES = frozenset({"allOf", "anyOf", "oneOf", *_CONSEQUENCES})
 _SWITCHES = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
-# with these a schema admits less when the schemas in them admit more
-_INVERSE = frozenset({"oneOf", "not", "if", "then", "else", "maxContains"})
 _NEVER: tuple[JSON, ...] = (False, {"not": {}})
 _HELP = "say it in the descriptions of the properties, or make several tools of it"
 
@@ -46,14 +43,8 @@ class Transformed(NamedTuple):
 
 def loose(parameters: dict[str, JSON], provider: Provider) -> Transformed:
     """Return a schema of arguments that a provider takes without enforcing it."""
-    dialect = provider.loose
-    walk = Transformer(parameters, dialect)
+    walk = Transformer(parameters, provider.loose)
     found = walk.whole()
-    if dialect.keeps is None and any(each.kind == "moved" for each in found.losses):
-        # this is rare, so that it costs a second walk only where it happens
-        admits = {**dialect.admits, **dict.fromkeys(_INVERSE, lambda _: False)}
-        walk = Transformer(parameters, replace(dialect, admits=admits))
-        found = walk.whole()
     names = refused_names(parameters, found.schema, walk.names, provider)
     return found._replace(losses=(*found.losses, *names))
 
@@ -65,7 +56,6 @@ class Transformer(Rewrite):
         dialect: the table.
         losses: the losses so far.
         names: the names of all properties so far.
-        is_moved: whether a schema got annotations from another place in the manifest.
     """
 
     dropped = SILENT
@@ -75,7 +65,6 @@ class Transformer(Rewrite):
         self.dialect = dialect
         self.losses: list[Loss] = []
         self.names: set[str] = set()
-        self.is_moved = False
 
     def whole(self) -> Transformed:
         """Return the schema as the provider takes it, with a plain object at the root."""
@@ -93,7 +82,7 @@ class Transformer(Rewrite):
         definitions = self.finish()
         if definitions:
             made["$defs"] = definitions
-        return Transformed(made, self.losses_in_manifest(), self.definitions)
+        return Transformed(made, tuple(dict.fromkeys(self.losses)), self.definitions)
 
     def root(self) -> tuple[dict[str, JSON], Path]:
         """Return the schema of all arguments and its path; it follows bare references."""
@@ -108,7 +97,6 @@ class Transformer(Rewrite):
             beside = {key: each for key, each in root.items() if key in ANNOTATIONS}
             root, path = self.direct(target.schema, target.path)
             root = {**root, **beside}
-            self.is_moved = self.is_moved or bool(beside)
         return root, path
 
     def _of_branches(self, root: dict[str, JSON], path: Path) -> dict[str, JSON]:
@@ -133,22 +121,6 @@ class Transformer(Rewrite):
         return {
             name: ways[0] if len(ways) == 1 else {"anyOf": ways} for name, ways in found.items()
         }
-
-    def losses_in_manifest(self) -> tuple[Loss, ...]:
-        """Return each loss once, at a place that is in the manifest."""
-        losses = dict.fromkeys(self.losses)
-        if self.is_moved:
-            losses = dict.fromkeys(self._in_manifest(each) for each in losses)
-        return tuple(losses)
-
-    def _in_manifest(self, loss: Loss) -> Loss:
-        value: JSON = {ROOT[0]: self.definitions.root}
-        for length, part in enumerate(loss.path):
-            try:
-                value = value[part]
-            except (LookupError, TypeError):
-                return loss._replace(path=loss.path[:length])
-        return loss
 
     def schema(self, schema: JSON, path: Path) -> JSON:
         """Return a subschema as the provider takes it, and record its losses."""
@@ -219,7 +191,6 @@ class Transformer(Rewrite):
             beside = {key: each for key, each in schema.items() if key in ANNOTATIONS}
             schema = self.with_plain_reference({**schema["allOf"][0], **beside})
             path = (*path, "allOf", 0)
-            self.is_moved = self.is_moved or bool(beside)
         return schema, path
 
     def prepared(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
@@ -258,7 +229,7 @@ class Transformer(Rewrite):
         if self.dialect.takes("not", {}):
             return {"not": {}}
         self.record("moved", path, "false is in the description only")
-        return {"description": note("not", {})}
+        return {"description": "No value matches."}
 
     def single(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Leave true and false where every provider takes them."""

@@ -13,7 +13,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
-from tests.formats.rules.walking import resolved, types
+from tests.formats.walking import resolved, types
 from tests.schema import validators
 
 Schema: TypeAlias = Any

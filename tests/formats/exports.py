@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -11,23 +11,17 @@ from hypothesis import reject
 from pydantic import TypeAdapter
 
 from sovl_tools import ToolDefinition, ToolLoadError, ToolRegistry
-from tests.formats import rules
-
-PROBLEMS_OF: dict[str, Callable[..., list[str]]] = {
-    "json-schema": rules.problems_of_json_schema,
-    "openai": rules.problems_of_openai,
-    "openai-responses": rules.problems_of_openai_responses,
-    "anthropic": rules.problems_of_anthropic,
-    "gemini": rules.problems_of_gemini,
-    "openrouter": rules.problems_of_openrouter,
-    "mcp": rules.problems_of_mcp,
-}
-"""What checks one definition, for each format that has definitions one by one."""
+from sovl_tools.formats.base import FORMATS
+from sovl_tools.testing import Request
+from sovl_tools.testing.script import Memory
+from sovl_tools.testing.server import APIS
+from tests.formats.walking import walk
+from tests.testing.test_requests import BODIES, HEADERS, PATHS
 
 CAN_BE_STRICT = ("openai", "openai-responses", "anthropic", "openrouter")
 
 TARGETS = (
-    *((name, False) for name in PROBLEMS_OF),
+    *((name, False) for name in FORMATS if name not in {"openapi", "prompt", "markdown"}),
     *((name, True) for name in CAN_BE_STRICT),
 )
 """Formats of one definition per tool, each with whether it must be strict."""
@@ -62,6 +56,40 @@ def accept(format_name: str, definition: Any) -> None:
     )
     if isinstance(value, dict):
         list(value.get("input_examples", ()))  # looked at only when iterated
+
+
+_CHECKED_AS = {"openrouter": "openai"}
+
+
+def refused(format_name: str, definitions: list[Any]) -> list[str]:
+    """Return why a provider rejects definitions in a request, or ignores parts of them."""
+    if format_name == "gemini":
+        schemas = [schema_of(each) for each in definitions]
+        nodes = [node.schema for each in schemas for node in walk(each)]
+        return [why for each in nodes if isinstance(each, dict) for why in _refused_by_gemini(each)]
+    provider = _CHECKED_AS.get(format_name, format_name)
+    if provider not in PATHS:
+        return []
+    body = {**BODIES[provider], "tools": definitions}
+    asked = Request(provider, PATHS[provider], HEADERS[provider], b"{}", body)
+    return [each.message for each in APIS[PATHS[provider]].objections(asked, Memory())]
+
+
+_OF_GEMINI = {
+    "$defs", "$ref", "type", "format", "title", "description", "enum", "items", "prefixItems",
+    "minItems", "maxItems", "minimum", "maximum", "anyOf", "properties", "additionalProperties",
+    "required", "default", "minLength", "maxLength", "pattern", "uniqueItems", "minProperties",
+    "maxProperties",
+}  # fmt: skip
+
+
+def _refused_by_gemini(schema: dict[str, Any]) -> Iterator[str]:
+    yield from (f"{each!r} is ignored" for each in schema.keys() - _OF_GEMINI)
+    for value in schema.get("enum", ()):
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            yield f"{value!r} in an enum"
+    if "$ref" in schema and len(schema) > 1:
+        yield "something next to $ref"
 
 
 def registry_of(*manifests: dict[str, Any]) -> ToolRegistry:

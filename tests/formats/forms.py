@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from jsonschema_rs import Draft202012Validator
 
-from tests.formats.rules.walking import rebuilt, resolved
+from tests.formats.walking import rebuilt, resolved
 from tests.schema.validators import validator
 
 Schema: TypeAlias = Any

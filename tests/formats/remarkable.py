@@ -13,20 +13,12 @@ def closed(**properties: Any) -> dict[str, Any]:
     return {**of(**properties), "required": [*properties], "additionalProperties": False}
 
 
-def _nested(levels: int) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "string"}
-    for _ in range(levels - 1):
-        schema = of(inner=schema)
-    return of(inner=schema)
-
-
 _TEXT = {"type": "string"}
 _NODE = of(value={"type": "integer"}, next={"$ref": "#/$defs/node"})
 _TREE = closed(left={"$ref": "#/$defs/tree"}, right={"anyOf": [{"$ref": "#"}, {"type": "null"}]})
 
 SCHEMAS: dict[str, dict[str, Any]] = {
     "no properties": of(),
-    "no properties and closed": closed(),
     "names of keywords": of(
         **{
             name: {"type": "string", "default": "x"}
@@ -36,7 +28,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             )
         }
     ),
-    "a property that is an object called properties": of(properties=of(properties=of())),
     "a definition called properties": {
         **of(a={"$ref": "#/$defs/properties"}),
         "$defs": {"properties": of(type=_TEXT)},
@@ -50,9 +41,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         a={"type": "string", "pattern": "^(?!x)"},
         b={"type": "string", "pattern": r"a(?<=a)\\(?=b)"},
         c={"type": "array", "items": {"type": "string", "pattern": "(?<!a)b"}},
-    ),
-    "what only resembles lookaround": of(
-        a={"type": "string", "pattern": r"\(?=a"}, b={"type": "string", "pattern": r"[(]\?!"}
     ),
     "elaborate patterns": of(
         a={"type": "string", "pattern": "a+?b"},
@@ -98,7 +86,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         g={"enum": ["x", 1, None, True]},
         h={"const": None},
     ),
-    "impossible": of(a=False, b={"not": {}}, c=_TEXT),
     "every kind of null": of(
         a={"type": ["string", "null"]},
         b={"type": "null"},
@@ -204,14 +191,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "$defs": {"more": of(c=_TEXT)},
     },
     "an open root": {**of(a=_TEXT), "additionalProperties": True},
-    "a map of anything at the root": {**of(), "additionalProperties": {"type": "integer"}},
-    "names that differ only in case": of(a={"type": "string", "enum": ["red", "Red", "RED"]}),
-    "ten levels": _nested(9),
-    "too many levels": _nested(12),
-    "a long enum": of(a={"type": "string", "enum": [f"value {number}" for number in range(1001)]}),
-    "an enum of long values": of(a={"type": "string", "enum": [f"{n:0100}" for n in range(251)]}),
-    "long names": of(**{f"{number:04}{'n' * 56}": _TEXT for number in range(2001)}),
-    "many properties": of(**{f"p{number}": {"type": "null"} for number in range(5001)}),
     "many optional properties": of(**{f"p{number}": _TEXT for number in range(30)}),
     "many unions": closed(**{f"p{n}": {"type": ["string", "null"]} for n in range(20)}),
 }  # fmt: skip
@@ -254,7 +233,6 @@ RESTORED: list[tuple[dict[str, Any], Any, Any]] = [
         {"city": {"city": {"city": None, "limit": None}}, "limit": None},
         {"city": {"city": {}}},
     ),
-    (of(a={"type": ["string", "null"], "not": {"type": "null"}}), {"a": None}, {}),
     (
         of(a={"anyOf": [of(enum={"$ref": "#"}), {"type": "null"}]}),
         {"a": {"enum": {"a": {"enum": None}}}},

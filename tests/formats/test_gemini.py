@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sovl_tools.formats.providers import GEMINI
-from tests.formats.rules import problems_of_gemini
 from tests.formats.tools import TEXT, arguments, collected, shaped, tool
 from tests.tables import check_each
 
@@ -38,7 +37,6 @@ def test_an_empty_description_is_left_out(description: str) -> None:
     given = tool()
     shape = shaped("gemini", type(given)("echo", description, given.parameters, given.function))
     assert "description" not in shape.definition
-    assert problems_of_gemini(shape.definition) == []
     (loss,) = shape.losses
     assert (loss.kind, loss.path) == ("doubt", ("description",))
 
@@ -94,18 +92,3 @@ def test_recursion_ends_at_properties_that_may_be_left_out(
     shape = shaped("gemini", tool(schema))
     assert [loss.path for loss in shape.losses] == [("parameters", *path) for path in paths]
     assert all(loss.kind == "limit" for loss in shape.losses)
-    problems = problems_of_gemini(shape.definition)
-    assert problems == (["recursion through required properties"] if paths else [])
-
-
-def test_recursion_is_told_by_the_name_of_what_recurs() -> None:
-    schema = of(a=NEXT) | {"$defs": {"node": of("next", next=NEXT)}}
-    messages = [
-        loss.message
-        for each in (schema, of("a", a={"$ref": "#"}))
-        for loss in shaped("gemini", tool(each)).losses
-    ]
-    assert messages == [
-        "'node' contains itself outside of properties that can be omitted",
-        "'parameters' contains itself outside of properties that can be omitted",
-    ]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from sovl_tools import AITool, ToolRegistry
+from sovl_tools import AITool
 from sovl_tools.authoring.aitool import definition_of_instance
 from tests.formats.tools import TEXT, arguments, collected, shaped, tool
 from tests.tables import check_each
@@ -67,23 +65,6 @@ def test_what_can_not_be_strict_is_exported_loosely_and_says_why() -> None:
     assert (shape.undo, shape.is_strict) == (None, False)
 
 
-def test_a_schema_that_is_too_large_is_not_strict() -> None:
-    many = {f"p{number}": TEXT for number in range(5001)}
-    assert loosened(arguments(**many)) == "not strict: it has 5,001 properties, more than 5,000"
-    choices = [{"type": "integer", "enum": list(range(501))} for _ in range(2)]
-    assert "1,002 values to choose from" in loosened(
-        arguments("a", "b", a=choices[0], b=choices[1])
-    )
-    long = {**TEXT, "enum": [f"{number:061}" for number in range(251)]}
-    assert "15,311 characters of values in one long choice" in loosened(arguments("a", a=long))
-    wide = {f"{number:0300}": TEXT for number in range(401)}
-    assert "120,300 characters of names and values" in loosened(arguments(**wide))
-    deep: dict[str, Any] = TEXT
-    for _ in range(10):
-        deep = {"type": "array", "items": deep}
-    assert loosened(arguments(a=deep)) == "not strict: it has 11 levels of nesting, more than 10"
-
-
 @check_each(("module", "words"), [(openai, "OpenAI"), (openrouter, "OpenAI, to")])
 def test_more_tools_than_a_request_may_have_are_told(module: Any, words: str) -> None:
     shape = shaped(module, tool())
@@ -124,49 +105,6 @@ def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
     assert failing.definition == shapes[0].definition
     message = "get_openrouter_tool_definition failed: OSError: gone"
     assert failing.losses == (("dropped", (), message, None),)
-
-
-class Asking(Plain):
-    parameters_schema = arguments(text=TEXT) | {"required": ["text"]}
-
-
-class Leaving(Asking):
-    def get_openrouter_tool_definition(self) -> dict[str, Any]:
-        raise SystemExit(3)
-
-
-class Mute(Asking):
-    @property
-    def get_openrouter_tool_definition(self) -> Any:
-        class SilentError(BaseException):
-            def __str__(self) -> str:
-                raise OSError
-
-        raise SilentError
-
-
-@check_each(
-    ("kind", "words"),
-    [(Leaving, "SystemExit: 3"), (Mute, "SilentError: its message can't be read")],
-)
-def test_a_class_that_wants_to_end_the_program_is_told_of_like_any_other(
-    kind: type[Plain], words: str
-) -> None:
-    registry = ToolRegistry()
-    registry.register(kind())
-    export = registry.export("openrouter")
-    assert [each["function"]["name"] for each in export.definitions] == ["plain"]
-    (found,) = export.diagnostics
-    assert (found.code, words in found.message) == ("ST901", True)
-
-
-def test_only_the_user_may_end_an_export() -> None:
-    class Stopped(Plain):
-        def get_openrouter_tool_definition(self) -> dict[str, Any]:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        shaped(openrouter, definition_of_instance(Stopped()))
 
 
 def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
