@@ -219,15 +219,6 @@ def test_a_comment_that_leaves_nothing_out_goes(
     assert file.read_bytes().decode() == f"{expected}{body}"
 
 
-@check_each("code", ["def other():\n    return 1\n", "def echo(:\n", "echo = 3\n"])
-def test_the_folder_names_a_tool_only_if_its_function_does(
-    run: Run, write: Write, code: str
-) -> None:
-    file = write("echo", manifest_of("other"), code) / "echo.json"
-    assert fix(run).code == 1
-    assert json.loads(file.read_text())["name"] == "other"
-
-
 DRIFTED = '''def echo(text: str, times: int) -> str:
     """Say it.
 
@@ -283,8 +274,6 @@ def test_a_difference_is_shown_and_nothing_is_written(run: Run, write: Write) ->
             manifest_of("echo", parameters=parameters(), taggs=["a"], colour="red"),
             ["rename it to 'tags'", None],
         ),
-        ({"parameters": parameters()}, ['add "name": "echo"', None]),
-        ({"name": "echo", "parameters": parameters()}, [None]),
     ],
 )
 def test_json_says_what_would_fix_each_finding(
@@ -417,22 +406,3 @@ def test_a_definition_in_another_form_is_lifted(run: Run, write: Write, wrapped:
     done = fix(run)
     assert (done.code, "fixed 1 finding; 0 left" in done.out) == (0, True)
     assert list(json.loads(place.read_text()).items()) == list(INNER.items())
-
-
-@check_each(
-    "document",
-    [
-        {"type": "function", "function": {"name": "echo"}, "x-mine": 1},
-        {"tools": [{"name": "echo"}, {"name": "other"}]},
-        {"toolSpec": {"name": "echo", "inputSchema": {"json": {}}}},
-        {"function": {"name": "echo", "parameters": 3}},
-    ],
-)
-def test_what_lifting_would_lose_is_left(run: Run, write: Write, document: Any) -> None:
-    text = json.dumps(document)
-    place = write("echo", text) / "echo.json"
-    done = fix(run)
-    assert "Traceback" not in done.err
-    assert done.code == 1
-    if document != {"function": {"name": "echo", "parameters": 3}}:
-        assert place.read_text() == text

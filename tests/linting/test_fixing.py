@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import logging
 from collections.abc import Iterator, Sequence
@@ -21,11 +20,10 @@ from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import Settings, ToolFolder
 from tests.schema.strategies import examples, moderate
-from tests.test_wrong_types import MANIFEST, changes, mutated, places, tools_with
+from tests.test_wrong_types import MANIFEST, changes, mutated, tools_with
 
 RANKS = {"rejected": 0, "unavailable": 1, "disabled": 1, "loaded": 2}
 SETTINGS = Settings()
-NAMED = [place for place in places(MANIFEST) if place and isinstance(place[-1], str)]
 
 
 def load(folders: Sequence[ToolFolder]) -> list[Candidate]:
@@ -102,40 +100,3 @@ def test_a_wrong_value_anywhere_is_fixed_or_left(
     change: tuple[tuple[str | int, ...], Any], *, unsafe: bool
 ) -> None:
     assert_fixes(mutated(MANIFEST, *change), unsafe=unsafe)
-
-
-def misspelt(document: Any, place: tuple[str | int, ...], at: int, how: str) -> Any:
-    """Return the document with another key instead of that of a member."""
-    copied = copy.deepcopy(document)
-    holder = copied
-    for key in place[:-1]:
-        holder = holder[key]
-    key = str(place[-1])
-    at %= len(key)
-    others = {
-        "lacks": key[:at] + key[at + 1 :],
-        "twice": key[:at] + key[at] + key[at:],
-        "turned": key[:at] + key[at : at + 2][::-1] + key[at + 2 :],
-        "upper": key.upper(),
-        "dashed": f"{key[:at]}-{key[at:]}",
-        "both": f"{key}s",
-    }
-    items = [(others[how] if each == key else each, value) for each, value in holder.items()]
-    if how == "both":
-        items.append((key, holder[key]))
-    holder.clear()
-    holder.update(items)
-    return copied
-
-
-@settings(moderate, max_examples=examples(300))
-@given(
-    place=st.sampled_from(NAMED),
-    at=st.integers(0, 30),
-    how=st.sampled_from(["lacks", "twice", "turned", "upper", "dashed", "both"]),
-    unsafe=st.booleans(),
-)
-def test_a_misspelt_key_anywhere_is_fixed_or_left(
-    place: tuple[str | int, ...], at: int, how: str, *, unsafe: bool
-) -> None:
-    assert_fixes(misspelt(MANIFEST, place, at, how), unsafe=unsafe)

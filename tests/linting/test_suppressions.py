@@ -52,7 +52,6 @@ def test_a_comment_leaves_out_what_its_line_or_file_has(
         (["ST306"], "nothing of ST306 is omitted by this"),
         (["ST3066"], "there's no code 'ST3066'; did you mean 'ST306'?"),
         ("ST306", "x-ignore must be a list of rules, such as ['ST306']"),
-        ([306], "x-ignore must be a list of rules, such as ['ST306']"),
     ],
 )
 def test_a_manifest_that_leaves_nothing_out_is_told(
@@ -71,7 +70,6 @@ def test_a_manifest_that_leaves_nothing_out_is_told(
     [
         ("# sovl: ignore[ST408]", "nothing of ST408 is omitted by this"),
         ("# sovl: ignore", "the comment names no rule: write # sovl: ignore[ST408]"),
-        ("# sovl: ignore[]", "the comment names no rule: write # sovl: ignore[ST408]"),
         ("# sovl: ignore[nothing-such]", "there's no rule 'nothing-such'"),
     ],
 )
@@ -81,12 +79,6 @@ def test_a_comment_that_leaves_nothing_out_is_told(
     write("echo", code=f"def echo(text: str) -> str:\n    return text  {comment}\n")
     (line,) = run("validate", "--format", "concise").out.splitlines()[:-1]
     assert line.startswith(f"tools/echo/echo.py:2:18: ST002 {words}")
-
-
-def test_a_flood_of_idle_comments_is_counted_and_can_be_fixed(run: Run, write: Write) -> None:
-    idle = "x = 1  # sovl: ignore[ST408]\n"
-    write("echo", code=f"{idle * 1200}def echo(text: str) -> str:\n    return text\n")
-    assert "1,200 warnings; 1,200 fixable" in run("validate").out
 
 
 def test_an_error_is_never_left_out(run: Run, write: Write) -> None:

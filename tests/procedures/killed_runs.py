@@ -20,7 +20,15 @@ from typing import Any
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.journal import Journal
-from tests.procedures.strategies import INNER
+from tests.procedures.workshop import call, inputs, procedure, returning
+
+INNER = procedure(
+    call("work", "sum", label="{{ inputs.label }}", a="{{ inputs.a }}", b=1),
+    returning("{{ sum * 2 }}"),
+    name="inner",
+    inputs=inputs("label", "a", label={"type": "string"}, a={"type": "integer"}),
+)
+"""What the procedure of a request can run."""
 
 
 class Kitchen:

@@ -7,15 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from sovl_tools import Diagnostic, ProcedureManager, ToolRegistry
 from sovl_tools.procedures.errors import ProcedureError
-from sovl_tools.procedures.parse.library import read_procedure
-from tests.procedures.killed_runs import Kitchen
-from tests.procedures.strategies import procedures
 from tests.procedures.workshop import add, found, manager_of, procedure, values
-from tests.schema.strategies import examples
 from tests.tables import check_each
 
 
@@ -131,22 +126,6 @@ def test_everything_is_told_at_once_with_its_place(tmp_path: Path) -> None:
         "16:34 ST766 c: is not a parameter",
         "18:6 ST759 an expression is missing here",
     ]
-
-
-def test_a_bom_and_line_breaks_of_windows_are_fine(tmp_path: Path) -> None:
-    text = "name: a\r\ndescription: b\r\nsteps:\r\n- action: set\r\n  values: {x: 1}\r\n"
-    (tmp_path / "a.yaml").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert said(tmp_path / "a.yaml") == []
-    assert read_procedure(tmp_path / "a.yaml").sound().text.startswith("name")
-
-
-@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(procedures())
-def test_sound_procedures_raise_no_alarm_and_run(source: Any) -> None:
-    manager = Kitchen("/dev/null", lambda: None).manager()
-    assert manager.check(source) == ()
-    result = manager.run_sync(source, {"n": 4})
-    assert all(type(each) is int for each in result.values())
 
 
 @check_each(

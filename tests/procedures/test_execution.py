@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import pytest
 
-from sovl_tools import ProcedureManager, StepContext, Tooler, ToolError, ToolRegistry
+from sovl_tools import ProcedureManager, StepContext, ToolError, ToolRegistry
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.run.environment import Event, StepEnded, StepRetried, StepStarted
 from tests.conftest import Write
@@ -165,8 +164,6 @@ LIMIT = {"timeout": 0.01}
             )
         ),
         (choice("true", [LONG_WAIT], **LIMIT), None, LATE, ("steps", 0)),
-        (loop([1], LONG_WAIT, **LIMIT), None, LATE, ("steps", 0)),
-        ({**branches(one=[LONG_WAIT]), **LIMIT}, None, LATE, ("steps", 0)),
         ({**LONG_WAIT, **LIMIT}, None, LATE, ("steps", 0)),
     ],
 )
@@ -189,13 +186,6 @@ def test_a_run_fails_without_a_step(keys: dict[str, Any], message: str) -> None:
     wait = {"action": "wait", "seconds": 60 if "timeout" in keys else 0}
     error = failing(procedure(wait, **keys))
     assert (str(error), error.path, error.procedure) == (message, ("output",), "sample")
-
-
-def test_a_block_that_is_tried_again_begins_with_what_was_there_before() -> None:
-    flaky = Flaky(2, [])
-    step = choice("true", [values(x="{{ x + 1 }}"), call("flaky", "y")])
-    source = procedure(values(x=0), {**step, "on_error": {"retry": 2, "delay": 0}})
-    assert run({**source, "output": "{{ [x, y] }}"}, flaky.tool()) == [1, 3]
 
 
 async def test_for_each_has_no_more_at_once_than_it_says() -> None:
@@ -249,14 +239,6 @@ def test_the_first_failure_ends_the_other_branches() -> None:
     assert str(error) == "steps.0.branches.right.0: enough"
     assert error.__cause__ is None
     assert ended == ["wait"]
-
-
-def test_a_step_is_gone_past_after_the_last_attempt() -> None:
-    flaky = Flaky(9, [])
-    policy = {"retry": 1, "delay": 0, "then": "continue"}
-    source = procedure({**call("flaky", "x"), "on_error": policy}, output="{{ x }}")
-    assert run(source, flaky.tool()) is None
-    assert len(flaky.calls) == 2
 
 
 def test_waits_between_attempts_grow() -> None:
@@ -347,19 +329,6 @@ async def test_a_handler_may_be_async_and_call_tools() -> None:
     assert "total says adding" in story(events)
 
 
-def test_a_sync_handler_does_not_block_the_loop() -> None:
-    def where(_: Any, __: StepContext) -> str:
-        return threading.current_thread().name
-
-    async def here() -> str:
-        """Tell the thread of the loop."""
-        return threading.current_thread().name
-
-    steps = {"action": "where", "save_as": "a"}, call("here", "b")
-    source = procedure(*steps, output="{{ a != b }}")
-    assert manager_of(here, where=where).run_sync(source) is True
-
-
 def raising(error: BaseException) -> Any:
     def handler(_: Any, __: StepContext) -> None:
         raise error
@@ -436,33 +405,6 @@ def test_variables_do_not_follow_what_a_tool_keeps_or_a_handler_changes() -> Non
     assert manager.run_sync(procedure(*steps, output="{{ [x, y] }}")) == [[1], [1, 2]]
 
 
-HANDLER = "\n\ndef act(step, context):\n    return {}\n\n\nSTEP_HANDLERS = {{'act': act}}\n"
-
-
-def test_a_handler_that_is_reloaded_in_mid_run_is_the_new_one_from_the_next_step_on(
-    write: Write, tmp_path: Path
-) -> None:
-    from tests.conftest import code_of
-
-    def version(number: int) -> str:
-        return code_of("acting") + HANDLER.format(f"{{{{'version': {number}}}}}").replace(
-            "{{", "{"
-        ).replace("}}", "}")
-
-    write("acting", code=version(1))
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-
-    def edit() -> None:
-        """Edit the tool."""
-        write("acting", code=version(2))
-        registry.reload()
-
-    registry.register(edit)
-    steps = {"action": "act", "save_as": "a"}, call("edit"), {"action": "act", "save_as": "b"}
-    source = procedure(*steps, output="{{ [a.version, b.version] }}")
-    assert ProcedureManager(registry, Tooler(registry)).run_sync(source) == [1, 2]
-
-
 def test_a_procedure_runs_another_one() -> None:
     manager = manager_of(add)
     schema = inputs("a", a={"type": "integer"}, b={"type": "integer", "default": 5})
@@ -487,16 +429,6 @@ def test_a_failure_in_another_procedure_says_where() -> None:
         manager.run_sync(procedure({"action": "procedure", "procedure": "inner"}))
     assert str(raised.value) == "steps.0/inner:steps.0: no"
     assert raised.value.procedure == "inner"
-
-
-def test_inputs_that_another_procedure_refuses_are_a_failure_of_the_step() -> None:
-    manager = manager_of()
-    manager.add(procedure(values(x=1), name="inner", inputs=inputs("a", a={"type": "integer"})))
-    step = {"action": "procedure", "procedure": "inner", "inputs": {"a": "{{ inputs.a }}"}}
-    with pytest.raises(
-        StepError, match=r"steps\.0: the inputs of inner do not match: a: must be an"
-    ):
-        manager.run_sync(procedure(step, inputs=inputs("a", a={})), {"a": "five"})
 
 
 async def test_a_gate_is_awaited_before_each_step_and_time_limits_dont_count_it() -> None:

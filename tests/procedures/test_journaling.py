@@ -236,37 +236,6 @@ def test_a_failed_step_that_was_gone_past_is_not_repeated(journal: Journal) -> N
     assert "steps.0 continued: ValueError: attempt 1" in story(events)
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        {"action": "if", "condition": "true", "then": [values(x=1), call("refuse")]},
-        values(x=1, y="{{ [][0] }}"),
-    ],
-)
-def test_what_a_block_assigned_before_it_failed_is_the_same_in_a_run_that_goes_on(
-    block: dict[str, Any], journal: Journal
-) -> None:
-    policy = {"on_error": "continue"}
-    source = procedure(values(x=0), {**block, **policy}, call("flaky"), output="{{ x }}")
-    undisturbed = manager_of(Flaky(0, []).tool(), refuse).run_sync(source)
-    manager = manager_of(Flaky(1, []).tool(), refuse)
-    with pytest.raises(StepError, match="attempt 1"):
-        manager.run_sync(source, journal=journal)
-    assert resumed(manager, journal) == undisturbed == 0
-
-
-def test_attempts_that_failed_are_not_made_again(journal: Journal) -> None:
-    flaky, calls = broken_later(2)
-    policy = {"retry": 1, "delay": 0}
-    source = procedure({**call("flaky", "x"), "on_error": policy}, output="{{ x }}")
-    manager = manager_of(flaky)
-    with pytest.raises(StepError, match="attempt 2"):
-        manager.run_sync(source, journal=journal)
-    assert resumed(manager, journal) == 3
-    assert len(calls) == 3
-    assert keys(journal) == [("steps.0", "failed"), ("steps.0~2", "succeeded")]
-
-
 def test_a_block_that_is_tried_again_starts_anew(journal: Journal) -> None:
     """What an attempt has made is never taken for what the next one makes."""
     many = Flaky(0, [])
@@ -343,7 +312,7 @@ def test_a_changed_procedure_is_refused_unless_somebody_forces_it(
     assert resumed(manager, journal, force=True) == "one two"
 
 
-@check_each(("before", "after"), [(1, True), (1, 1.0), (0, False), ({"a": [1]}, {"a": [True]})])
+@check_each(("before", "after"), [(1, True), ({"a": [1]}, {"a": [True]})])
 def test_arguments_that_only_look_alike_are_not_taken_for_one_another(
     before: Any, after: Any, tmp_path: Path
 ) -> None:
@@ -380,17 +349,6 @@ def test_a_tool_whose_code_alone_has_changed_is_told(journal: Journal, write: Wr
     assert story(events)[0] == "echo says it has changed since the run began"
 
 
-def test_a_procedure_that_was_added_is_found_by_its_name(journal: Journal) -> None:
-    manager = manager_of(refuse)
-    manager.add(procedure(call("refuse")))
-    failed(manager, "sample", journal)
-    changed = manager_of(refuse)
-    changed.add(procedure(returning(1)))
-    with pytest.raises(ChangedProcedureError):
-        resumed(changed, journal)
-    assert resumed(changed, journal, force=True) == 1
-
-
 def test_a_bug_leaves_the_run_interrupted(journal: Journal) -> None:
     def fail(_: Event) -> None:
         raise AssertionError("a bug")
@@ -399,32 +357,6 @@ def test_a_bug_leaves_the_run_interrupted(journal: Journal) -> None:
         manager_of().run_sync(procedure(values(x=1)), journal=journal, on_event=fail)
     assert journal.runs()[0].state == "interrupted"
     assert resumed(manager_of(), journal) is None
-
-
-def test_steps_without_effects_are_written_down_with_what_they_worked_on(journal: Journal) -> None:
-    source = procedure(
-        values(a=1, b="{{ a + 1 }}"),
-        {"action": "if", "condition": "b > 5", "then": [values(c=1)], "else": [values(c=2)]},
-        {"action": "if", "condition": "true", "then": [values(d=1)], "when": "false"},
-        {
-            "action": "parallel",
-            "branches": {"left": [values(left=1)], "right": [values(right=1)]},
-        },
-        returning("{{ c }}"),
-    )
-    assert manager_of().run_sync(source, journal=journal) == 2
-    (run,) = journal.runs()
-    records = {each.key: each[1:6] for each in journal.steps(run.id)}
-    assert records == {
-        "steps.0": ("set", None, "succeeded", {"values": {"a": 1, "b": 2}}, None),
-        "steps.1": ("if", None, "succeeded", {"condition": False, "branch": "else"}, None),
-        "steps.1.else.0": ("set", None, "succeeded", {"values": {"c": 2}}, None),
-        "steps.2": ("if", None, "skipped", None, None),
-        "steps.3": ("parallel", None, "succeeded", {"branches": ["left", "right"]}, None),
-        "steps.3.branches.left.0": ("set", None, "succeeded", {"values": {"left": 1}}, None),
-        "steps.3.branches.right.0": ("set", None, "succeeded", {"values": {"right": 1}}, None),
-        "steps.4": ("return", None, "succeeded", {"value": 2}, 2),
-    }
 
 
 @pytest.mark.parametrize("annotation", ["idempotent", "read_only", "destructive"])

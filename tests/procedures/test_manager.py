@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sovl_tools
-from sovl_tools import ProcedureManager, Tooler, ToolRegistry
+from sovl_tools import ProcedureManager, Tooler
 from sovl_tools.procedures.errors import InputError, ProcedureError, ProcedureNotFoundError
 from tests.procedures.workshop import (
     add,
@@ -21,7 +21,6 @@ from tests.procedures.workshop import (
     returning,
     values,
 )
-from tests.tables import check_each
 
 YAML = """\
 name: {name}
@@ -93,16 +92,6 @@ def test_what_a_procedure_runs_is_checked_before_it_does(tmp_path: Path) -> None
     assert not called
 
 
-def test_a_dictionary_has_to_be_json() -> None:
-    with pytest.raises(TypeError):
-        manager_of().run_sync(procedure(returning(object())))
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        manager_of().run_sync(procedure(returning(float("nan"))))
-    with pytest.raises(ValueError, match="contains half of a surrogate pair"):
-        manager_of().run_sync(procedure(returning("\ud800")))
-    assert manager_of().run_sync(procedure(returning("\ud83d\ude00"))) == "\U0001f600"
-
-
 def test_inputs_that_do_not_fit_are_refused() -> None:
     schema = inputs("n", "m", n={"type": "integer"}, m={"type": "integer"})
     source = procedure(values(x=1), inputs=schema)
@@ -157,13 +146,3 @@ def test_procedures_are_found_beside_the_one_that_runs_them(tmp_path: Path) -> N
     manager = manager_of()
     manager.add(procedure(returning("added"), name="inner"))
     assert manager.run_sync(tmp_path / "outer.json") == "added"
-
-
-@check_each("levels", [60, 300, 3000])
-def test_a_dictionary_that_is_nested_too_deep_is_refused(levels: int) -> None:
-    steps: list[Any] = [{"action": "set", "values": {"a": 1}}]
-    for _ in range(levels):
-        steps = [{"action": "if", "condition": "true", "then": steps}]
-    document = {"name": "deep", "description": "Goes deep.", "steps": steps}
-    with pytest.raises(ValueError, match="nested"):
-        ProcedureManager(ToolRegistry()).run_sync(document)

@@ -59,15 +59,6 @@ def test_a_file_that_can_t_be_opened_takes_no_other_one_down(folder: Folder) -> 
     assert "can't be opened" in " ".join(map(str, folder.registry.report.diagnostics))
 
 
-def test_an_input_may_have_any_name(folder: Folder) -> None:
-    names = ["context", "self", "a b", "inputs"]
-    schema = inputs(*names, **{name: {"type": "integer"} for name in names})
-    folder.save("odd", returning("{{ inputs }}"), inputs=schema)
-    folder.load()
-    given = dict.fromkeys(names, 1)
-    assert Tooler(folder.registry).call_sync("odd", given).value == given
-
-
 def test_what_is_lacking_is_told_when_it_is_called(folder: Folder) -> None:
     folder.save("bad", call("nowhere"))
     folder.load()

@@ -11,13 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.conftest import REPOSITORY, clean_environment
-from tests.procedures.strategies import procedures
 from tests.procedures.workshop import call, inputs, procedure, values
-from tests.schema.strategies import examples
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there's no kill -9")
 
@@ -125,15 +121,3 @@ def test_a_run_that_is_killed_again_and_again_goes_on(trial: Trial) -> None:
     ended = [sum(each["state"] == "succeeded" for each in steps) for steps in answer["kills"]]
     assert ended == sorted(ended)
     assert ended[-1] > ended[0]
-
-
-@settings(
-    max_examples=examples(40),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-@given(procedures(), st.lists(st.integers(0, 60), min_size=1, max_size=3))
-def test_every_procedure_that_is_killed_goes_on(
-    trial: Trial, source: Any, moments: list[int]
-) -> None:
-    check(trial(source, moments))

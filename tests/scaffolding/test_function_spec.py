@@ -96,14 +96,6 @@ def test_a_function_in_a_schema_is_refused_with_its_parameter() -> None:
     assert spec.parameters["required"] == ["b"]
 
 
-@check_each("step", ["preprocess", "postprocess"])
-def test_a_step_around_the_function_is_refused(step: str) -> None:
-    def made(a: str) -> None: ...
-
-    marks: dict[str, Any] = {step: lambda value: value}
-    assert refusal(tool(**marks)(made)).startswith(f"made: its {step} is not called, because")
-
-
 @check_each(
     ("marks", "words"),
     [

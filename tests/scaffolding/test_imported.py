@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.formats.foreign import definitions_in, in_words
+from sovl_tools.formats.foreign import definitions_in
 from sovl_tools.scaffolding.files import create_folders
 from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
 from tests.schema.strategies import examples, moderate
@@ -151,13 +151,6 @@ def test_hostile_names_of_properties_are_taken(name: str, tmp_path: Path) -> Non
     result = Tooler(registry).call_sync("echo", {"text": "a", name: "b"})
     assert result.error is not None
     assert result.error.kind == "tool_error"
-
-
-def test_what_nobody_has_described_has_the_words_of_its_name() -> None:
-    assert in_words("petId") == "Pet id."
-    assert in_words("X-Request-ID") == "X request ID."
-    (tool,) = imported({"name": "find_pets", "parameters": {"properties": {"petId": {}}}}).tools
-    assert tool.document["parameters"]["properties"]["petId"]["description"] == "Pet id."
 
 
 @check_each(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import takewhile
 from typing import Any
 
 from hypothesis import given
@@ -60,20 +59,6 @@ def test_what_is_the_same_stays_as_it_is_written(data: st.DataObject) -> None:
     assert [path for path in shared if old_slices[path] != new_slices[path]] == []
 
 
-@moderate
-@given(st.data())
-def test_one_member_more_or_less_is_one_piece_of_text_more_or_less(data: st.DataObject) -> None:
-    shorter = data.draw(documents.filter(bool))
-    place = data.draw(st.integers(0, len(shorter)))
-    pairs = list(shorter.items())
-    longer = dict([*pairs[:place], ("new", data.draw(values)), *pairs[place:]])
-    for before, after in ((shorter, longer), (longer, shorter)):
-        text = data.draw(texts_of(before))
-        new = edit_json(text, after)
-        assert list(json.loads(new)) == list(after)
-        assert is_one_piece(*sorted((text, new), key=len))
-
-
 def comments(text: str) -> list[str]:
     return [
         each[0]
@@ -120,19 +105,6 @@ def test_a_member_that_goes_again_leaves_the_text_as_it_was(text: str, longer: s
     assert edit_json(longer, before) == text
 
 
-def is_one_piece(shorter: str, longer: str) -> bool:
-    """Return whether the longer text is the shorter one with a piece put in somewhere."""
-    before = shared(shorter, longer)
-    after = shared(shorter[::-1], longer[::-1])
-    return before + after >= len(shorter)
-
-
-def shared(one: str, other: str) -> int:
-    """Return how many characters two strings have in common from the beginning."""
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
 @check_each(
     ("text", "document", "expected"),
     [
@@ -152,32 +124,3 @@ def shared(one: str, other: str) -> int:
 )  # fmt: skip
 def test_new_text_is_in_the_manner_of_the_old(text: str, document: Any, expected: str) -> None:
     assert edit_json(text, document) == expected
-
-
-ONE_LINE = """{
-  "p": {
-    "a": {"type": "integer"}
-  }
-}"""
-SEVERAL = """{
-    "p": {
-        "a": {
-            "type": "integer"
-        }
-    }
-}"""
-
-
-@check_each(
-    ("text", "line"),
-    [
-        (ONE_LINE, '    "b": {"type": "array", "items": {}}\n'),
-        (
-            SEVERAL,
-            '        "b": {\n            "type": "array",\n            "items": {}\n        }\n',
-        ),
-    ],
-)
-def test_an_object_stands_as_its_siblings_do(text: str, line: str) -> None:
-    document = {"p": {"a": {"type": "integer"}, "b": {"type": "array", "items": {}}}}
-    assert line in edit_json(text, document)
