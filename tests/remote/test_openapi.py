@@ -69,24 +69,6 @@ def failure(registry: ToolRegistry, name: str, /, **arguments: Any) -> str:
     return error.message
 
 
-def test_each_operation_is_a_sound_tool(registry: ToolRegistry) -> None:
-    assert registry.report.diagnostics == ()
-    assert {tool.name: dict(tool.annotations) for tool in registry} == {
-        "createPet": {},
-        "deletePet": {"destructive": True, "idempotent": True},
-        "get_pets_id": {"read_only": True},
-        "list_pets": {"read_only": True},
-        "replacePet": {"idempotent": True},
-        "write_note": {},
-    }
-    tool = registry["list_pets"]
-    assert (tool.title, tool.description, tool.tags) == (
-        "List pets.", "List all pets, page by page.", ("pets",),
-    )  # fmt: skip
-    assert tool.requires == {"env": ["SOVL_PETSTORE_KEY"], "packages": ["httpx>=0.28,<1"]}
-    assert registry["replacePet"].requires == {"packages": ["httpx>=0.28,<1"]}
-
-
 def test_arguments_go_where_the_document_says(registry: ToolRegistry, server: Recorder) -> None:
     server.answers(b"[]")
     result = call(
@@ -192,13 +174,6 @@ def test_operations_are_chosen_by_patterns() -> None:
 def test_a_document_that_is_none_is_refused(document: Any, words: str) -> None:
     with pytest.raises(DocumentError, match=words):
         read_api(document)
-
-
-def test_a_server_may_stand_relative_to_the_document() -> None:
-    document = {**PETSTORE, "servers": [{"url": "../v2"}]}
-    api = read_api(document, source="https://example.com/docs/openapi.json")
-    urls = {operation.url for operation in api.operations.values()}
-    assert "https://example.com/v2/pets" in urls
 
 
 def test_references_in_circles_and_to_nowhere_are_flaws_of_their_operation() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -16,7 +15,6 @@ from hypothesis import given, settings
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from sovl_tools.remote.origin import RemoteTools, read_tools
 from sovl_tools.remote.session import McpServer
-from tests.conftest import code_of, manifest_of
 from tests.patience import PATIENCE
 from tests.remote.conftest import Offer, Raw, eventually, http_server
 from tests.scaffolding.test_imported import HOSTILE, OF_MCP
@@ -176,19 +174,6 @@ def test_a_tool_of_a_server_that_died_is_called_on_the_next_one(
         offer.put()
 
 
-def test_precedence_is_that_of_packages(raw: Raw, tmp_path: Path) -> None:
-    folder = tmp_path / "tools" / "echo"
-    folder.mkdir(parents=True)
-    (folder / "echo.json").write_text(json.dumps(manifest_of("echo")))
-    (folder / "echo.py").write_text(code_of("echo"))
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    raw.says([tool("echo")])
-    registry.load_mcp(raw.command, timeout=PATIENCE)
-    assert Tooler(registry).call_sync("echo", {"text": "own"}).value == "own"
-    registry.load_mcp(raw.command, prefix="raw", timeout=PATIENCE)
-    assert Tooler(registry).call_sync("raw_echo", {}).value == "called"
-
-
 def test_hostile_names_and_empty_lists(raw: Raw, registry: ToolRegistry) -> None:
     raw.says([tool(each) for each in HOSTILE])
     registry.load_mcp(raw.command, timeout=PATIENCE)
@@ -215,13 +200,6 @@ def test_hostile_names_and_empty_lists(raw: Raw, registry: ToolRegistry) -> None
 def test_misuse_raises(address: Any, options: dict[str, Any], registry: ToolRegistry) -> None:
     with pytest.raises(ValueError, match=r"."):
         registry.load_mcp(address, **options)
-
-
-def test_secrets_of_an_address_stand_in_no_message() -> None:
-    url = "https://me:secret@example.com:8080/mcp?token=secret"
-    server = McpServer(url, header_values=(("Authorization", "secret"),))
-    assert str(server) == "example.com:8080"
-    assert repr(server) == "<McpServer example.com:8080>"
 
 
 @settings(moderate, max_examples=examples(2000))

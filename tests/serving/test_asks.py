@@ -143,16 +143,6 @@ async def test_a_stream_asks_and_takes_the_answer(
         assert again.status_code == 404
 
 
-async def test_a_call_that_is_not_approved_is_a_problem() -> None:
-    async with served(Policy(approval="destructive")) as client:
-        answer = {"approved": False, "reason": "not today"}
-        asked, _, (event, last) = await stream(client, "zap", {"name": "x"}, answer)
-    assert asked[0]["arguments"] == {"name": "x"}
-    assert event == "problem"
-    assert last["detail"] == "the user did not approve of this call: not today"
-    assert ZAPPED == []
-
-
 @check_each(
     ("name", "arguments", "kind"),
     [

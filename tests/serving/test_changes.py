@@ -131,57 +131,6 @@ async def test_what_clients_are_not_told_of_is_no_change_for_them(
         assert await client.names() == ["echo", "new"]
 
 
-async def test_every_client_hears_and_one_that_left_disturbs_nobody(
-    registry: ToolRegistry, write: Write, era: str
-) -> None:
-    server = served(registry)
-    async with listening(server, era) as first, listening(server, era) as second:
-        async with listening(server, era) as third:
-            write("ant")
-            for each in (first, second, third):
-                await each.hear()
-            assert len(server._connections) == (3 if era == "legacy" else 0)
-        assert len(server._connections) == (2 if era == "legacy" else 0)
-        write("bee")
-        for each in (first, second):
-            await each.hear_until(["ant", "bee"])
-
-
-async def test_prompts_and_resources_are_heard_of_too(
-    registry: ToolRegistry, write: Write, era: str
-) -> None:
-    write("echo")
-    registry.reload()
-    kinds: asyncio.Queue[str] = asyncio.Queue()
-
-    async def on_message(message: Any) -> None:
-        if isinstance(message, types.PromptListChangedNotification):
-            kinds.put_nowait("prompts")
-        if isinstance(message, types.ResourceListChangedNotification):
-            kinds.put_nowait("resources")
-
-    async def hear() -> str:
-        return await asyncio.wait_for(kinds.get(), PATIENCE)
-
-    async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(
-            client_of(served(registry), era, message_handler=on_message)
-        )
-        if era != "legacy":
-            # the client hands events of a subscription to its handler of messages as well
-            await stack.enter_async_context(
-                client.listen(prompts_list_changed=True, resources_list_changed=True)
-            )
-        write("echo", manifest_of("echo", activation_phrases=["say"]))
-        assert await hear() == "prompts"
-        [prompt] = (await client.list_prompts()).prompts
-        assert prompt.title == "say"
-        phrased = {"activation_phrases": ["say"], "instructions": "Say little."}
-        write("echo", manifest_of("echo", **phrased))
-        assert await hear() == "resources"
-        assert len((await client.list_resources()).resources) == 2
-
-
 async def test_a_server_says_that_its_lists_change(registry: ToolRegistry, era: str) -> None:
     mode = "legacy" if era == "legacy" else "auto"
     async with client_of(served(registry), mode) as client:

@@ -90,16 +90,6 @@ async def test_a_version_changes_with_the_code_and_results_have_theirs(page: Pag
     assert versions == [row["version"], before["version"]]
 
 
-async def test_the_history_has_the_calls_of_all_clients(page: Page) -> None:
-    await page.call("greet", text="Ada")
-    await page.client.post("/tools/greet", json={"text": "Bob"})
-    rows = (await page.get("history"))["calls"]
-    assert [(each["client"], each["arguments"]) for each in rows] == [
-        ("http", {"text": "Bob"}),
-        ("page", {"text": "Ada"}),
-    ]
-
-
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [

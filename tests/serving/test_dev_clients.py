@@ -86,13 +86,6 @@ async def test_a_call_asks_and_reports_and_yields(tools: Path) -> None:
     assert found[3][1] == {"value": {"sure": True}}
 
 
-async def test_destructive_calls_are_approved_on_the_page(tools: Path) -> None:
-    async with served_page(tools, approval="destructive") as page:
-        (asked, ask), (_, result) = await answered(page, "zap", {"approved": False})
-    assert (asked, ask["kind"], ask["arguments"]) == ("ask", "approve", {"text": "a"})
-    assert not result["ok"]
-
-
 async def test_closing_the_connection_cancels_the_call(tools: Path) -> None:
     async with served_page(tools) as page:
         body = {"arguments": {"text": "a"}}

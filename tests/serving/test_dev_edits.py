@@ -49,18 +49,6 @@ async def test_an_example_adds_its_own_lines_only(page: Page) -> None:
     assert '"says a"' in "\n".join(after[saved["line"] - 1 :])
 
 
-async def test_a_byte_order_mark_stays(page: Page) -> None:
-    manifest = page.tools / "echo" / "echo.json"
-    async with page.events() as events:
-        manifest.write_bytes(b"\xef\xbb\xbf" + manifest.read_bytes())
-        await anext(events)
-    status, saved = await save(page, "echo")
-    lines = manifest.read_text(encoding="utf-8").splitlines()
-    assert status == 200
-    assert lines[0] == "\ufeff{"
-    assert [each.strip() for each in lines[saved["line"] - 1 :]][:2] == ["{", '"input": {']
-
-
 async def test_an_example_isnt_saved_over_a_change(page: Page) -> None:
     manifest = page.tools / "echo" / "echo.json"
     status, error = await save(page, "echo", version="other")
@@ -81,11 +69,6 @@ async def test_an_output_that_differs_is_kept_only_on_demand(page: Page) -> None
     assert (await save(page, "count", keep=True))[0] == 200
     (example,) = json.loads((page.tools / "count" / "count.json").read_text())["examples"]
     assert example == {"input": {"text": "a"}}
-
-
-async def test_a_call_that_fails_is_no_example(page: Page) -> None:
-    status, answer = await save(page, "echo", arguments={"text": 1})
-    assert (status, answer["error"]["type"]) == (409, "failed")
 
 
 async def test_a_finding_is_fixed_where_that_is_sure(page: Page) -> None:

@@ -93,20 +93,6 @@ async def test_a_run_tells_of_each_step(page: Page) -> None:
     assert [each["tool"] for each in rows] == ["echo"] * 3
 
 
-async def test_each_next_runs_one_step(page: Page) -> None:
-    found = await run(page, "a", stepping=True)
-    kinds = [(name, data.get("step"), data.get("state")) for name, data in found]
-    assert kinds[1:4] == [
-        ("waiting", "1", None), ("step", "1", "running"), ("step", "1", "done"),
-    ]  # fmt: skip
-    waits = [step for name, step, _ in kinds if name == "waiting"]
-    assert waits == ["1", "2", "3", "3.1.1", "3.1.1"]
-    for place, (name, _, __) in enumerate(kinds):  # the next step waits until the last one ended
-        if name == "waiting":
-            assert kinds[place + 1][2] == "running"
-    assert found[-1][1]["value"] == "a!"
-
-
 async def test_a_run_can_run_on_or_be_stopped(page: Page) -> None:
     body = {"inputs": {"text": "a"}, "stepping": True}
     for action, expected in (("resume", None), ("stop", "cancelled")):

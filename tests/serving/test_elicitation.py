@@ -93,13 +93,6 @@ async def test_a_tool_asks_and_goes_on_with_the_answers(era: str, name: str) -> 
     assert asked[0][1] == NAME
 
 
-@pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_a_user_may_say_no(era: str, action: Any) -> None:
-    callback = answering([], types.ElicitResult(action=action))
-    async with client_of(server_of(greet), era, elicitation_callback=callback) as client:
-        assert result(await client.call_tool("greet", {})) == (False, None, action)
-
-
 @check_each(
     ("answer", "expected"),
     [

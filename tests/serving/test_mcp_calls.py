@@ -111,13 +111,6 @@ async def test_a_client_sets_the_level_of_messages() -> None:
     assert {level for level, _, _ in heard.logs} == {"debug", "warning"}
 
 
-async def test_without_a_level_a_client_of_today_hears_nothing() -> None:
-    heard = Heard()
-    async with client_of(server_of(report), "2026-07-28", logging_callback=heard.on_log) as client:
-        await client.call_tool("report", {})
-    assert heard.logs == []
-
-
 @pytest.mark.parametrize("kind", ["async", "sync"])
 async def test_a_cancelled_call_reaches_the_tool(era: str, kind: str) -> None:
     ended: list[str] = []

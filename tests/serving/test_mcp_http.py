@@ -91,15 +91,3 @@ async def test_it_runs_where_no_lifespan_does() -> None:
             *(client.post("/ai/mcp", json=PING, headers=ACCEPT) for _ in range(2))
         )
     assert first.json() == second.json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
-
-
-async def test_what_keeps_it_from_starting_is_a_problem() -> None:
-    def broken(_: Any) -> Any:
-        raise ValueError
-
-    registry = registry_of()
-    endpoint = McpEndpoint(Server("test", lifespan=broken), max_body_bytes=LIMIT)
-    async with client_of(app_of(registry, mcp=endpoint)) as client:
-        response = await client.post("/mcp", json=PING, headers=ACCEPT)
-        assert response.status_code == 500
-        assert response.headers["content-type"] == "application/problem+json"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -177,22 +176,3 @@ async def test_manifests_and_instructions_are_resources(write: Write, era: str) 
         ):
             with pytest.raises(Exception, match="there's no resource"):
                 await client.read_resource(uri)
-
-
-async def test_procedures_are_tools(tmp_path: Path, write: Write, era: str) -> None:
-    write("echo")
-    (tmp_path / "procedures").mkdir()
-    (tmp_path / "procedures" / "say_twice.yaml").write_text(
-        "name: say_twice\ndescription: Say it twice.\n"
-        "inputs: {type: object, properties: {text: {type: string}}, required: [text]}\n"
-        "steps:\n  - action: tool\n    tool: echo\n"
-        "    arguments: {text: '{{ inputs.text }}, {{ inputs.text }}'}\n    save_as: said\n"
-        "output: '{{ said }}'\n"
-    )
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    registry.load_procedures(tmp_path / "procedures")
-    async with client_of(served(registry), era) as client:
-        names = [each.name for each in (await client.list_tools()).tools]
-        assert names == ["echo", "say_twice"]
-        call = await client.call_tool("say_twice", {"text": "hi"})
-        assert result(call) == (False, None, "hi, hi")
