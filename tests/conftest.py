@@ -7,7 +7,6 @@ import io
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +14,8 @@ from typing import Any, NamedTuple
 import hypothesis
 import pytest
 
+from tests.commands import Request, outputs_in_process, outputs_of_process
 from tests.coverage_pauses import UNMEASURED, Measuring
-from tests.forked_commands import Forker, Request, forker, outputs_of_python
-from tests.in_process_commands import outputs_in_process
 from tests.schema.strategies import examples
 from tests.surroundings import Surroundings, kept_loggers
 
@@ -38,9 +36,7 @@ CONTRACTS = (
 
 A redesign may move them, and may not loosen them: ``pytest -m contract``.
 """
-STARTS_A_PROCESS = {"forks", "run", "installed"}
-IN_PROCESSES = {"test", "validate"}
-"""Commands that import tools in processes of their own."""
+STARTS_A_PROCESS = {"run", "installed"}
 SLOW = tuple(
     Path(__file__).parent / name
     for name in (
@@ -270,30 +266,18 @@ class Done(NamedTuple):
 Run = Callable[..., Done]
 
 
-@pytest.fixture(scope="session")
-def forks() -> Iterator[Forker]:
-    """A process that becomes ``sovl-tools`` faster than Python starts."""
-    with forker(clean_environment()) as commands:
-        yield commands
-
-
 @pytest.fixture
-def run(tmp_path: Path, forks: Forker) -> Run:
+def run(tmp_path: Path) -> Run:
     """Run ``sovl-tools`` with the arguments in this process, in ``tmp_path`` if nowhere else.
 
-    Processes that import tools are forks. What Python reads as it starts (``PYTHONPATH=…``) needs
-    processes that start.
+    What Python reads as it starts (``PYTHONPATH=…``) needs a process that starts.
     """
 
     def command(*arguments: str, stdin: str = "", cwd: Path = tmp_path, **environment: str) -> Done:
         needs_start = any(key.startswith("PYTHON") for key in environment)
         request = Request(arguments, str(cwd), {**clean_environment(), **environment})
-        python = forks.python if arguments[0] in IN_PROCESSES else sys.executable
-        code, out, err = (
-            outputs_of_python(request, stdin.encode())
-            if needs_start
-            else outputs_in_process(request, stdin.encode(), python=python)
-        )
+        outputs = outputs_of_process if needs_start else outputs_in_process
+        code, out, err = outputs(request, stdin.encode())
         return Done(code, _text(out), _text(err))
 
     return command

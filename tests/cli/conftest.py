@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import Request, run_in_process
 from tests.conftest import Done, Run, Write, clean_environment
-from tests.forked_commands import Forker, Request
 from tests.patience import PATIENCE
 
 Shell = Callable[[str], subprocess.CompletedProcess[str]]
@@ -38,7 +38,7 @@ def shell(tmp_path: Path) -> Shell:
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, forks: Forker) -> Run:
+def terminal(tmp_path: Path) -> Run:
     """Run ``sovl-tools`` on a terminal; its two outputs come as one."""
 
     def command(*arguments: str, **environment: str) -> Done:
@@ -47,7 +47,7 @@ def terminal(tmp_path: Path, forks: Forker) -> Run:
         request = Request(arguments, str(tmp_path), settings)
         with ThreadPoolExecutor(1) as pool, open(os.devnull) as nothing:
             reading = pool.submit(_all_of, leader)
-            code = forks.run(request, [nothing.fileno(), follower, follower])
+            code = run_in_process(request, [nothing.fileno(), follower, follower])
             os.close(follower)
             text = reading.result()
         os.close(leader)

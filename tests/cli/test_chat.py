@@ -22,7 +22,6 @@ from tests.conftest import (
     code_of,
     manifest_of,
 )
-from tests.forked_commands import Forker
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY", "OPENAI_MODEL", "NO_COLOR")
 ADD = {
@@ -292,10 +291,10 @@ def test_ctrl_c_ends_what_is_piped(write: Write, chat: Chat) -> None:
 
 
 @pytest.fixture
-def talking(tmp_path: Path, forks: Forker) -> Talking:
+def talking(tmp_path: Path) -> Talking:
     """Begin a chat on a terminal."""
     command = ("chat", "--provider", "local")
-    return partial(session, tmp_path, *command, python=forks.python)
+    return partial(session, tmp_path, *command)
 
 
 def started(talk: Session) -> Session:

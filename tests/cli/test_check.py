@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from sovl_tools import ToolRegistry
 from sovl_tools.linting.servers import changes
 from sovl_tools.remote.snapshot import Snapshot
 from tests.conftest import Run
-from tests.forked_commands import Forker
 from tests.remote.conftest import Offer, Raw, http_server
 from tests.tables import check_each
 
@@ -204,10 +204,8 @@ def test_prompts_and_resources_are_in_the_snapshot(raw: Raw, run: Run) -> None:
     assert "ST808 prompt ask: 'topic' is required now" in done.out
 
 
-def test_a_server_of_the_newest_protocol_is_checked_over_http(
-    forks: Forker, run: Run, tmp_path: Path
-) -> None:
-    with http_server(Offer(tmp_path / "offer.json", forks.python)) as address:
+def test_a_server_of_the_newest_protocol_is_checked_over_http(run: Run, tmp_path: Path) -> None:
+    with http_server(Offer(tmp_path / "offer.json", sys.executable)) as address:
         assert run("check", address, "--update").code == 0
         assert '"protocol": "2026-07-28"' in (tmp_path / "mcp" / "127.0.0.1.json").read_text()
         done = run("check", address, "--locked")

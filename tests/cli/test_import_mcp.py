@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,13 +11,12 @@ import pytest
 
 from sovl_tools.remote.loop import remote_loop
 from tests.conftest import Run
-from tests.forked_commands import Forker
 from tests.remote.conftest import Offer, Raw, http_server
 
 
 @pytest.fixture(scope="module")
-def offer(tmp_path_factory: pytest.TempPathFactory, forks: Forker) -> Iterator[Offer]:
-    yield Offer(tmp_path_factory.mktemp("server") / "offer.json", forks.python)
+def offer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offer]:
+    yield Offer(tmp_path_factory.mktemp("server") / "offer.json", sys.executable)
     remote_loop().close()
 
 

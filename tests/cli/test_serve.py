@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,7 +13,6 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from tests.conftest import Run, Write, clean_environment, manifest_of
-from tests.forked_commands import Forker
 from tests.serving.lines import INITIALIZE
 from tests.serving.test_changes import listening
 from tests.tables import check_each
@@ -74,11 +74,11 @@ def test_what_is_offered_and_what_is_not_is_said_at_the_start(write: Write, run:
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 async def test_a_client_of_the_sdk_starts_it_and_calls_a_tool(
-    write: Write, tmp_path: Path, forks: Forker, log: TextIO, era: str
+    write: Write, tmp_path: Path, log: TextIO, era: str
 ) -> None:
     write("echo")
     command = StdioServerParameters(
-        command=forks.python,
+        command=sys.executable,
         args=["-m", "sovl_tools", "serve"],
         cwd=tmp_path,
         env=clean_environment(),
@@ -137,12 +137,12 @@ def test_an_unknown_view_is_misuse(write: Write, tmp_path: Path, run: Run) -> No
 
 
 async def test_a_client_over_stdio_sees_its_view_and_the_edits_in_it(
-    write: Write, tmp_path: Path, forks: Forker, log: TextIO
+    write: Write, tmp_path: Path, log: TextIO
 ) -> None:
     write("ant", manifest_of("ant", tags=["read"]))
     write("bee", manifest_of("bee", tags=["write"]))
     command = StdioServerParameters(
-        command=forks.python,
+        command=sys.executable,
         args=["-m", "sovl_tools", "serve", "--tag", "read"],
         cwd=tmp_path,
         env=clean_environment(),

@@ -17,7 +17,6 @@ from typing import IO, Any
 import pytest
 
 from tests.conftest import Write, clean_environment, code_of
-from tests.forked_commands import Forker
 from tests.loading.plugins import decorated
 from tests.patience import PATIENCE
 
@@ -94,15 +93,13 @@ Start = Callable[..., Watching]
 
 
 @pytest.fixture
-def start(tmp_path: Path, forks: Forker) -> Iterator[Start]:
+def start(tmp_path: Path) -> Iterator[Start]:
     """Start ``sovl-tools`` with the arguments in ``tmp_path``."""
     started: list[Watching] = []
 
     def command(*arguments: str, **environment: str) -> Watching:
-        # a fork does not ask what Python reads as it starts
-        python = sys.executable if "PYTHONPATH" in environment else forks.python
         process = subprocess.Popen(
-            [python, "-P", "-m", "sovl_tools", *arguments],
+            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
             cwd=tmp_path,
             env={**clean_environment(), **environment},
             stdin=subprocess.DEVNULL,

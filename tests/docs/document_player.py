@@ -20,9 +20,9 @@ from typing import Any
 import yaml
 
 from sovl_tools.schema.engine import published
+from tests.commands import Request, run_in_process
 from tests.conftest import WORDS_ALONE, manifest_of
 from tests.docs.blocks import Block, Document, Step, manifest_part, matches, steps
-from tests.forked_commands import Forker, Request
 
 _PLAIN = re.compile(r"sovl-tools [^|&;<>()$*?`~]*")
 _END = Block("", "")
@@ -33,16 +33,16 @@ _PARSERS: Mapping[str, Callable[[str], object]] = {
 }
 
 
-def played(document: Document, forks: Forker | None = None) -> Document:
+def played(document: Document) -> Document:
     """Do what the page says in the current directory; return it with the outputs that came.
 
     A block whose output is as expected stays unchanged, so the page comes back unchanged if
-    everything that it says is true. With ``forks``, commands that need no shell run there.
+    everything that it says is true. Commands that need no shell run in this process.
 
     Raises:
         ValueError: a block is neither a file nor run nor marked as not run.
     """
-    stage = _Stage(document.name, forks)
+    stage = _Stage(document.name)
     bodies: dict[int, str] = {}
     for block, following in pairwise([*document.blocks, _END]):
         if block.reason is None:
@@ -53,9 +53,8 @@ def played(document: Document, forks: Forker | None = None) -> Document:
 class _Stage:
     """What the blocks of one page leave behind for those after them."""
 
-    def __init__(self, name: str, forks: Forker | None) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._forks = forks
         self._namespace: dict[str, Any] = {"__name__": "document"}
         self._exit_code = 0
         self._compared = 0
@@ -98,9 +97,9 @@ class _Stage:
     def _run(self, command: str, output: int) -> int:
         """Run a command, in a shell if it has signs of it; return its exit code."""
         with open(os.devnull) as nothing:
-            if self._forks is not None and _PLAIN.fullmatch(command):
+            if _PLAIN.fullmatch(command):
                 request = Request(shlex.split(command)[1:], os.getcwd(), self._environment())
-                return self._forks.run(request, [nothing.fileno(), output, output])
+                return run_in_process(request, [nothing.fileno(), output, output])
             return subprocess.run(
                 ["sh", "-c", f"(exit {self._exit_code}); {command}"],
                 env=self._environment(),
@@ -114,8 +113,6 @@ class _Stage:
     def _environment(self) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
         programs = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-        if self._forks is not None:
-            programs.insert(0, self._forks.directory)
         kept |= {**WORDS_ALONE, "PATH": os.pathsep.join(programs)}
         return {**kept, "COLUMNS": "80", "PYTHONUTF8": "1"}
 

@@ -16,7 +16,6 @@ from click.testing import CliRunner
 
 from tests.conftest import REPOSITORY, Run, Write, clean_environment
 from tests.docs.blocks import Block, Document
-from tests.forked_commands import Forker
 
 PAGE = REPOSITORY / "docs" / "how-to" / "ci.md"
 HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
@@ -30,10 +29,9 @@ SCHEMAS = {
 """The files on the page that a schema is for."""
 
 
-def environment(forks: Forker | None = None, **more: str) -> dict[str, str]:
-    """Return an environment in which ``sovl-tools`` is this one, or a fork that becomes it."""
-    places = [str(Path(sys.executable).parent), os.environ["PATH"]]
-    path = os.pathsep.join(places if forks is None else [forks.directory, *places])
+def environment(**more: str) -> dict[str, str]:
+    """Return an environment in which ``sovl-tools`` is this one."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     # a hook of git's own would tell of the repository that these tests are run for
     kept = {key: value for key, value in clean_environment().items() if key[:4] != "GIT_"}
     return {**kept, "PATH": path, **more}
@@ -85,7 +83,7 @@ def test_action_template_and_page_are_what_services_accept(tmp_path: Path) -> No
         assert done.exit_code == 0, done.output
 
 
-def test_hooks_run_on_a_commit(tmp_path: Path, write: Write, forks: Forker) -> None:
+def test_hooks_run_on_a_commit(tmp_path: Path, write: Write) -> None:
     pytest.importorskip("pre_commit")
     pre_commit = (sys.executable, "-m", "pre_commit")
     hooks = repository(tmp_path / "hooks")
@@ -103,7 +101,7 @@ def test_hooks_run_on_a_commit(tmp_path: Path, write: Write, forks: Forker) -> N
     write(
         "echo", code=f"open({str(note)!r}, 'a')\n\n\ndef echo(text: str) -> str:\n    return text\n"
     )
-    env = environment(forks, PRE_COMMIT_HOME=str(tmp_path / "home"))
+    env = environment(PRE_COMMIT_HOME=str(tmp_path / "home"))
     start(*pre_commit, "install", cwd=mine, env=env)
     start("git", "add", ".", cwd=mine)
     said = start("git", "commit", "-m", "Sound", cwd=mine, env=env)
@@ -132,23 +130,21 @@ def test_the_page_configures_a_hook_that_there_is(tmp_path: Path) -> None:
 
 # no shell expands the patterns
 @pytest.mark.parametrize(("arguments", "code"), [("", 1), ("--ignore ST2", 0), ("tools/e*", 2)])
-def test_the_action_s_commands_run(
-    tmp_path: Path, write: Write, forks: Forker, arguments: str, code: int
-) -> None:
+def test_the_action_s_commands_run(tmp_path: Path, write: Write, arguments: str, code: int) -> None:
     write("echo")
     write("odd", "{")
     steps = loaded(ACTION)["runs"]["steps"]
-    env = environment(forks, GITHUB_ACTION_PATH=str(REPOSITORY), ARGUMENTS=arguments)
+    env = environment(GITHUB_ACTION_PATH=str(REPOSITORY), ARGUMENTS=arguments)
     assert steps[1]["env"] == {"ARGUMENTS": "${{ inputs.arguments }}"}
     # what services run: with -e, so that a step ends with the first command that fails
     start("bash", "-eo", "pipefail", "-c", steps[0]["run"], cwd=tmp_path, env=env)
     start("bash", "-eo", "pipefail", "-c", steps[1]["run"], cwd=tmp_path, env=env, code=code)
 
 
-def test_the_template_s_commands_run(tmp_path: Path, write: Write, forks: Forker) -> None:
+def test_the_template_s_commands_run(tmp_path: Path, write: Write) -> None:
     write("odd", "{")
     job = loaded(TEMPLATE)["sovl-tools"]
-    env = environment(forks, CI_PROJECT_DIR=str(tmp_path), SOVL_TOOLS_ARGUMENTS="--no-import tools")
+    env = environment(CI_PROJECT_DIR=str(tmp_path), SOVL_TOOLS_ARGUMENTS="--no-import tools")
     script = "\n".join((*job["before_script"], *job["script"]))
     start("bash", "-eo", "pipefail", "-c", script, cwd=tmp_path, env=env, code=1)
     report = json.loads((tmp_path / job["artifacts"]["reports"]["codequality"]).read_text())

@@ -20,7 +20,6 @@ from sovl_tools.schema.engine import published, schema_text
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document
 from tests.docs.document_player import played
-from tests.forked_commands import Forker
 
 DOCS = REPOSITORY / "docs"
 MANIFEST = DOCS / "reference" / "manifest.md"
@@ -57,7 +56,6 @@ def before(path: Path) -> list[Path]:
 def test_a_page_does_what_it_says(
     path: Path,
     request: pytest.FixtureRequest,
-    forks: Forker,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -71,7 +69,7 @@ def test_a_page_does_what_it_says(
             Path(title).parent.mkdir(parents=True, exist_ok=True)
             Path(title).write_text(body, encoding="utf-8")
     with patch.dict(os.environ):  # a page may set variables
-        actual = played(page, forks)
+        actual = played(page)
     if request.config.getoption("--bless"):
         path.write_text(actual.text, encoding="utf-8")
         return

@@ -17,7 +17,6 @@ from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import Settings, ToolFolder
 from tests.conftest import Write, code_of, is_running
-from tests.forked_commands import Forker
 from tests.patience import wait_until
 
 PYTHON = sys.executable
@@ -38,12 +37,6 @@ ENDINGS = {
     "a parent that leaves": ("import os\n\nif os.fork():\n    os._exit(3)\n", "exit code 3", 1),
     "a closed report": ("import os\n\nos.closerange(3, 64)\n", "process", 1),
 }
-
-
-@pytest.fixture(autouse=True)
-def forked(forks: Forker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the children be forks: a process that starts takes ten times as long."""
-    monkeypatch.setattr(sys, "executable", forks.python)
 
 
 @pytest.fixture

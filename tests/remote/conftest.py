@@ -15,7 +15,6 @@ import pytest
 
 from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer
-from tests.forked_commands import Forker
 from tests.patience import PATIENCE
 
 SCRIPT = Path(__file__).parent / "mcp_server.py"
@@ -63,9 +62,9 @@ def _no_connection_is_left() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def offer(tmp_path_factory: pytest.TempPathFactory, forks: Forker) -> Offer:
+def offer(tmp_path_factory: pytest.TempPathFactory) -> Offer:
     """What the module's server offers."""
-    return Offer(tmp_path_factory.mktemp("server") / "offer.json", forks.python)
+    return Offer(tmp_path_factory.mktemp("server") / "offer.json", sys.executable)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,6 @@ from mcp_types import TextContent
 from sovl_tools.serving.run_http import listen
 from sovl_tools.serving.security import Security
 from tests.conftest import REPOSITORY, Run, Write, clean_environment
-from tests.forked_commands import Forker
 from tests.patience import PATIENCE
 from tests.serving.lines import ENVELOPE
 
@@ -69,14 +68,14 @@ class Balancer(httpx2.AsyncHTTPTransport):
         return await super().handle_async_request(request)
 
 
-async def test_any_of_several_processes_answers(tmp_path: Path, forks: Forker) -> None:
+async def test_any_of_several_processes_answers(tmp_path: Path) -> None:
     arguments = [
         *("--tools", str(REPOSITORY / "tools"), "--no-watch"),
         *("--stateless", "--token-env", "TOOLS_TOKEN"),
     ]
     logs = [tmp_path / "first", tmp_path / "second"]
     with ExitStack() as stack:
-        started = [serving(*arguments, log=log, python=forks.python) for log in logs]
+        started = [serving(*arguments, log=log) for log in logs]
         urls = [stack.enter_context(each)[0] for each in started]
         balancer = Balancer(urls)
         async with httpx2.AsyncClient(
@@ -171,11 +170,11 @@ async def noisy(text: str) -> int:
 @pytest.mark.parametrize("reader", ["sleeps", "is gone"])
 @pytest.mark.parametrize("code", [_NOISY, _QUIET], ids=["sync", "async"])
 def test_an_error_output_that_no_one_reads_hinders_nothing(
-    reader: str, code: str, write: Write, forks: Forker
+    reader: str, code: str, write: Write
 ) -> None:
     tools = write("noisy", code=code).parent
     reading, writing = os.pipe()
-    command = [forks.python, "-m", "sovl_tools", "serve", "--tools", str(tools)]
+    command = [sys.executable, "-m", "sovl_tools", "serve", "--tools", str(tools)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=writing
     ) as process:

@@ -1,47 +1,69 @@
-"""A command that runs in this process, as fast as its work: nothing is started or forked.
+"""Commands of ``sovl-tools``, in this process or in their own.
 
-What it is given is its own nevertheless: a directory, an environment, and the descriptors of its
-standard input and outputs. It leaves all that as it was, and no module of the directory behind.
-A command that is stopped, gives tools up or breaks the process needs ``tests.forked_commands``.
+In this process a command is as fast as its work. What it is given is its own nevertheless: a
+directory, an environment, and the descriptors of its standard input and outputs. It leaves all that
+as it was, and no module of the directory behind. A command that is stopped, gives tools up, breaks
+the process or asks what Python reads as it starts needs its own process.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from importlib import import_module, invalidate_caches
-from typing import IO
+from typing import IO, NamedTuple
 from unittest import mock
 
-from tests.forked_commands import Request
+COMMAND = (sys.executable, "-P", "-m", "sovl_tools")
 
 
-def outputs_in_process(
-    request: Request, stdin: bytes = b"", *, python: str
-) -> tuple[int, bytes, bytes]:
-    """Run a command to its end; return its exit code and what it wrote.
+class Request(NamedTuple):
+    """A command, and where it runs."""
 
-    It starts ``python`` where it starts processes of this Python.
-    """
+    arguments: Sequence[str]
+    directory: str
+    environment: Mapping[str, str]
+
+
+def outputs_of_process(request: Request, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+    """Run a command to its end in its own process; return its exit code and what it wrote."""
+    done = subprocess.run(
+        [*COMMAND, *request.arguments],
+        cwd=request.directory,
+        env=request.environment,
+        input=stdin,
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def outputs_in_process(request: Request, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+    """Run a command to its end in this process; return its exit code and what it wrote."""
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         files[0].write(stdin)
         files[0].seek(0)
-        with (
-            chdir(request.directory),
-            mock.patch.dict(os.environ, request.environment, clear=True),
-            _modules(request.directory),
-            _standard(files),
-            mock.patch.object(sys, "executable", python),
-            _log(),
-        ):
-            code = _run(request.arguments)
-        _, out, err = files
-        return code, _content(out), _content(err)
+        code = run_in_process(request, [each.fileno() for each in files])
+        _, out, err = map(_content, files)
+        return code, out, err
+
+
+def run_in_process(request: Request, descriptors: Sequence[int]) -> int:
+    """Run a command to its end with these standard descriptors; return its exit code."""
+    with (
+        chdir(request.directory),
+        mock.patch.dict(os.environ, request.environment, clear=True),
+        _modules(request.directory),
+        _standard(descriptors),
+        _log(),
+    ):
+        return _run(request.arguments)
 
 
 def _content(file: IO[bytes]) -> bytes:
@@ -61,13 +83,13 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def _standard(files: Sequence[IO[bytes]]) -> Iterator[None]:
-    """Let the standard descriptors and streams be these files."""
+def _standard(descriptors: Sequence[int]) -> Iterator[None]:
+    """Let the standard descriptors and streams be these."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     kept = [os.dup(number) for number in range(3)]
-    for number, file in enumerate(files):
-        os.dup2(file.fileno(), number)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
     try:
         with (
             open(0, encoding="utf-8", closefd=False) as given,
