@@ -17,7 +17,7 @@ from types import ModuleType
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.explainer import Explainer, IsValid
-from sovl_tools.schema.patterns import complaint, with_translated
+from sovl_tools.schema.patterns import complaint, foreign_group, with_translated
 from sovl_tools.schema.problem import Problem, Validator
 from sovl_tools.schema.subschemas import SchemaNode, detached
 
@@ -105,7 +105,8 @@ def compiles(pattern: str) -> bool:
 
 def pattern_problem(pattern: str) -> tuple[str, str | None] | None:
     """Return why a pattern can't be used, and its correct form if there is one; or None."""
-    return None if compiles(pattern) else complaint(pattern)
+    # some engines understand groups of other languages
+    return foreign_group(pattern) or (None if compiles(pattern) else complaint(pattern))
 
 
 def matches(pattern: str, text: str) -> bool:

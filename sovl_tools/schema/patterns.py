@@ -78,6 +78,16 @@ def _class(negation: str, members: str) -> str:
 _GLOB = re.compile(r"[*?][\w.*?-]*")
 _FOREIGN = ((r"\(\?>", "(?:"), (r"\(\?#[^)]*\)", ""))
 """Groups of other languages, and what to write instead."""
+_LITERAL = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+
+
+def foreign_group(pattern: str) -> tuple[str, str] | None:
+    """Return what is wrong with a group that only other languages have, and advice."""
+    for form, instead in _FOREIGN:
+        if group := re.search(form, _LITERAL.sub("", pattern)):
+            advice = re.sub(form, instead, pattern)
+            return f"ECMA-262 has no group {group[0][:3]!r}", f"write {advice}"
+    return None
 
 
 def complaint(pattern: str) -> tuple[str, str | None]:
@@ -85,10 +95,6 @@ def complaint(pattern: str) -> tuple[str, str | None]:
     if _GLOB.fullmatch(pattern):  # a pattern of file names
         meant = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
         return "there's nothing to repeat", f"write ^{meant}$"
-    for form, instead in _FOREIGN:
-        if group := re.search(form, pattern):
-            advice = re.sub(form, instead, pattern)
-            return f"ECMA-262 has no group {group[0][:3]!r}", f"write {advice}"
     try:
         re.compile(translated(pattern))
     except re.error as error:
