@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -11,7 +10,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any, NamedTuple, TypeVar, overload
 
-from sovl_tools.annotations.docstrings import Documentation, documentation_of, undescribed
+from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, kind
@@ -23,8 +22,6 @@ from sovl_tools.schema.applicators import kinds, values_of
 from sovl_tools.schema.dynamic import is_dynamic, stated
 from sovl_tools.signature.inference import Inference, infer, parameters_of
 from sovl_tools.signature.signature import from_function
-
-_LOGGER = logging.getLogger("sovl_tools")
 
 
 class Options(NamedTuple):
@@ -77,14 +74,6 @@ def infer_definition(
     for name, words in inference.warnings:
         if name not in options.params and name in parameters["properties"]:
             remarks.append((name, words))
-    described = {*documentation.parameters, *options.param_descriptions}
-    bare = [
-        name
-        for name, each in parameters["properties"].items()
-        if name not in described and not (isinstance(each, dict) and each.get("description"))
-    ]
-    if bare:
-        _LOGGER.debug("%s: %s", _qualified(function), undescribed(bare, documentation))
     return ToolDefinition(
         **_head(function, options, documentation),
         parameters=parameters,

@@ -190,10 +190,7 @@ def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator
 
 
 def _schema_warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Verdict]:
-    """Yield the warnings about schemas that no remark repeats.
-
-    What the docstring of a function lacks is logged at level DEBUG.
-    """
+    """Yield the warnings about schemas that no remark repeats."""
     remarked = {("parameters", "properties", name) for name, _ in definition.remarks}
     for each in schema.warnings_of(document):
         place = each.finding.place
@@ -201,7 +198,7 @@ def _schema_warnings(definition: ToolDefinition, document: dict[str, JSON]) -> I
         # what a function says of a property isn't known
         is_unknown = definition.is_dynamic and path[2:] and not value_at(document, path[:3])
         is_repeated = each.rule is schema.missing_type and path in remarked
-        if not is_unknown and not is_repeated and each.rule is not schema.missing_description:
+        if not is_unknown and not is_repeated:
             yield each
 
 

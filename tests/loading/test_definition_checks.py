@@ -150,11 +150,15 @@ def test_what_is_weak_is_a_warning_at_the_parameter_that_it_is_about() -> None:
     line = line_of("def vague")
     assert [(each.code, each.severity, each.line, each.column) for each in told(vague)] == [
         ("ST705", "warning", line, 9),
+        ("ST306", "warning", line, 15),
         ("ST705", "warning", line, 15),
+        ("ST306", "warning", line, 24),
     ]
     assert messages(vague) == [
         "'vague' has neither a docstring nor a description",
+        "'text' has no description",
         "'text': it has no annotation, so that any type is admitted",
+        "'loud' has no description",
     ]
 
 
