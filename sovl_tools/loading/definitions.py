@@ -125,8 +125,12 @@ def _errors(definition: ToolDefinition, document: dict[str, JSON] | str) -> Iter
         words = "the method's object is missing"
         error = InferenceError(owner, "self", words, f"register an instance of {owner}")
         yield not_inferable(function, error, definition.name)
+    if problems or isinstance(document, str):
+        return
+    broken = schema.errors_of(document).verdicts
+    yield from (_placed(verdict, definition, document) for verdict in broken)
     # a definition with problems isn't compared with its function
-    for verdict in [] if problems or is_method(function) else disagreements(definition):
+    for verdict in [] if broken or is_method(function) else disagreements(definition):
         # the rules for folders speak of a manifest; this is a schema
         _, (place, message, advice, _) = verdict
         parameter = place.parameter if isinstance(place, ModulePlace) else None
@@ -172,21 +176,26 @@ def _weaknesses(definition: ToolDefinition) -> Iterator[Diagnostic]:
 
 def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Diagnostic]:
     yield from _weaknesses(definition)
-    subject, base = _subject(definition), ("parameters", "properties")
     for verdict in [*description.verdicts(document), *_schema_warnings(definition, document)]:
-        place = verdict.finding.place
-        path = place.path if isinstance(place, ManifestPlace) else ()
-        is_value = isinstance(place, ManifestPlace) and place.of == "value"
-        value: JSON = document
-        for key in path if is_value else ():
-            value = value[key]
-        text = value if isinstance(value, str) else str(path[-1])
-        part = place.part if isinstance(place, ManifestPlace) else ""
-        found = location_of_text(subject, text, part)
-        if found is None:
-            parameter = str(path[2]) if path[:2] == base and path[2:] else None
-            found = location_of(subject, parameter)
-        yield verdict.at(*found, tool=definition.name)
+        yield _placed(verdict, definition, document)
+
+
+def _placed(verdict: Verdict, definition: ToolDefinition, document: dict[str, JSON]) -> Diagnostic:
+    """Return a manifest's finding at the text in the source that it is about."""
+    subject, base = _subject(definition), ("parameters", "properties")
+    place = verdict.finding.place
+    path = place.path if isinstance(place, ManifestPlace) else ()
+    is_value = isinstance(place, ManifestPlace) and place.of == "value"
+    value: JSON = document
+    for key in path if is_value else ():
+        value = value[key]
+    text = value if isinstance(value, str) else str(path[-1])
+    part = place.part if isinstance(place, ManifestPlace) else ""
+    found = location_of_text(subject, text, part)
+    if found is None:
+        parameter = str(path[2]) if path[:2] == base and path[2:] else None
+        found = location_of(subject, parameter)
+    return verdict.at(*found, tool=definition.name)
 
 
 def _schema_warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Verdict]:
@@ -254,9 +263,6 @@ def _problems(
         message, advice = value_words(problem)
         key = dotted(problem.path)
         yield message if key in message else f"{key!r}: {message}", advice
-    for _, finding in [] if problems else schema.errors_of(document).verdicts:
-        path = dotted(finding.place.path) if isinstance(finding.place, ManifestPlace) else ""
-        yield f"{path!r}: {finding.message}", finding.help
 
 
 _DEFAULTS = {

@@ -100,14 +100,6 @@ def test_any_mapping_will_do() -> None:
             {"params": {"text": 5}},
             ["'parameters.properties.text' must be a boolean or an object, not the integer 5"],
         ),
-        (
-            {"params": {"text": {"type": "string", "pattern": "("}}},
-            ["'parameters.properties.text.pattern': "],
-        ),
-        (
-            {"output_schema": {"$ref": "#/$defs/Other"}},
-            ["'output_schema.$ref': the reference '#/$defs/Other' leads nowhere"],
-        ),
         ({"metadata": {"at": {1}}}, ["the definition isn't JSON: {1} is of type set"]),
         ({"metadata": {"at": float("nan")}}, ["the definition isn't JSON: Out of range float"]),
         (
@@ -126,6 +118,28 @@ def test_a_definition_is_told_what_a_manifest_would_be_told(
     for message, expected in zip(sorted(each.message for each in found), words, strict=True):
         assert message.startswith(expected)
     assert {each.code for each in found} == {"ST704"}
+
+
+@check_each(
+    ("marks", "expected"),
+    [
+        (
+            {"params": {"text": {"type": "string", "pattern": "(", "description": "What."}}},
+            ("ST303", "'(' is not a regular expression: missing ), unterminated subpattern"),
+        ),
+        (
+            {"output_schema": {"$ref": "#/$defs/Other"}},
+            ("ST304", "the reference '#/$defs/Other' leads nowhere"),
+        ),
+    ],
+    ids=str,
+)
+def test_an_error_of_a_schema_is_the_one_of_a_manifest(
+    marks: dict[str, Any], expected: tuple[str, str]
+) -> None:
+    [found] = told(decorated(**marks))
+    assert (found.code, found.severity, found.line > 1) == (expected[0], "error", True)
+    assert found.message.startswith(expected[1])
 
 
 def test_a_schema_without_end_in_sight_is_refused() -> None:
