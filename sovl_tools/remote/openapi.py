@@ -312,14 +312,11 @@ class _Reader:
         media = min(content, key=_preference)
         inner = self._object(content[media], (*place, "content", media))
         schema = inner.get("schema")
-        sent = media
-        if "*" in media and any(map(_is_file, together(schema, self._document))):
-            sent = "application/octet-stream"
-        if _preference(sent) == _TEXTUAL:
-            schema = {"type": "string", "description": f"The body, as {sent}."}
+        if _preference(media) == _TEXTUAL:
+            schema = {"type": "string", "description": f"The body, as {media}."}
         found = _described(schema, value, (*place, "content", media, "schema"))
         parts = self._parts(found, inner, (*place, "content", media)) if _is_form(media) else {}
-        return Argument("body", sent, parts=parts), found, value.get("required") is True
+        return Argument("body", media, parts=parts), found, value.get("required") is True
 
     def _parts(self, schema: JSON, media: Mapping[str, JSON], place: Path) -> dict[str, Argument]:
         """Return the members of a form that aren't written as usual."""
@@ -333,11 +330,8 @@ class _Reader:
             own = said.get(name)
             own = own if isinstance(own, dict) else {}
             if not is_multipart:
-                style = own.get("style") or "form"
-                if style not in _STYLES["query"]:
-                    where = (*place, "encoding", name, "style")
-                    raise UnfitDefinition(where, f"the style {style!r:.80} is not supported")
                 if "style" in own or "explode" in own:
+                    style = own.get("style") or "form"
                     explode = own.get("explode", style == "form") is True
                     found[name] = Argument("query", name, _query_style(style, explode=explode))
                 continue
@@ -426,8 +420,6 @@ def _joined(base: str, path: str) -> str:
     """Return the address of a path below a server; both can have a query."""
     start, _, query = base.partition("#")[0].partition("?")
     end, _, more = path.partition("#")[0].partition("?")
-    if end and not end.startswith("/"):
-        end = f"/{end}"
     queries = "&".join(each.strip("&") for each in (query, more) if each.strip("&"))
     return f"{start.rstrip('/')}{end}{'?' if queries else ''}{queries}"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
-import logging
 import os
 import re
 import shlex
@@ -37,9 +36,10 @@ _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
 _URL = re.compile(r"(https?://)(?:[^\s/@]*@)?([^\s/?#]+)[^\s;,]*")
 _LONGEST = 60
 _LONGEST_REASON = 500
+_LONGEST_CALL = 600.0
+"""How long a call can take, in seconds, if no Tooler ends it before."""
 _PATIENCE = 3
 """How many limits a list can take: to connect, to ask, and to ask again after the server died."""
-_LOGGER = logging.getLogger("sovl_tools")
 
 
 class RemoteError(SovlToolsError):
@@ -65,7 +65,6 @@ class McpServer:
             ``PATH`` and ``HOME``, are passed on anyway.
         timeout: how long it must answer when it is connected to or lists its tools, in seconds.
         header_values: further headers, with their values.
-        call_timeout: how long one call can take, in seconds, if no Tooler ends it before.
         placeholders: environment variables whose values take the places of ``${NAME}`` in the
             address.
         locked: the snapshot of the reviewed tools; tools that differ from it aren't called.
@@ -80,7 +79,6 @@ class McpServer:
     env: tuple[tuple[str, str | None], ...] = ()
     timeout: float = SERVER_TIMEOUT
     header_values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    call_timeout: float = 600.0
     placeholders: tuple[str, ...] = ()
     locked: str | None = None
 
@@ -252,9 +250,7 @@ class McpSession:
 
         before = self._connections
         try:
-            answer = await self._request(
-                send, self.server.call_timeout, is_repeatable=is_repeatable
-            )
+            answer = await self._request(send, _LONGEST_CALL, is_repeatable=is_repeatable)
         finally:
             # not for a list: a server that dies of lists must not be asked again
             if before and self._connections != before:
@@ -503,10 +499,7 @@ class McpSession:
     def _changed(self) -> None:
         self._changes += 1
         for each in [*self.on_change]:
-            try:
-                each()
-            except Exception:
-                _LOGGER.exception("a change of the tools of %s could not be told", self.server)
+            each()
 
     async def _stop(self) -> None:
         """End the connection, and the server's process with it."""
@@ -522,8 +515,6 @@ class McpSession:
     async def close(self) -> None:
         """End the session, as the program ends."""
         await self._stop()
-        if self._given_up:
-            await asyncio.wait(self._given_up, timeout=_PARTING)
 
 
 def _is_closed(client: Any) -> bool:
