@@ -12,6 +12,7 @@ from sovl_tools.linting.fixes import remedy_of
 from sovl_tools.linting.rules import FAMILIES, RULES
 from sovl_tools.linting.selection import SelectorError, code_of
 from sovl_tools.model.diagnostic import Rule
+from sovl_tools.model.documentation import rule_page
 from sovl_tools.schema.engine import PUBLISHED, schema_text
 
 EXAMPLES = """\b
@@ -45,6 +46,8 @@ def explain(*, selector: str | None) -> None:
         show("\n".join(_line(each) for each in RULES.values() if each.code.startswith(code)))
         return
     name = f"Its name, which selects it too, is {rule.name}."
+    if page := rule_page(code):
+        name += f"\n\nMore: {page}"
     remedy = f"\n\n{remedy_of(code)}" if remedy_of(code) else ""
     words = f"{code} ({rule.severity}): {rule.explanation}{remedy}\n\n{name}"
     if results().isatty():  # the lines of a docstring are wrapped already, for another width

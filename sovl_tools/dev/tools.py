@@ -23,6 +23,7 @@ from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadRepo
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, pointer
+from sovl_tools.model.documentation import rule_page
 from sovl_tools.model.errors import ResolutionError, SovlToolsError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.procedures.parse.files import SUFFIXES
@@ -189,7 +190,15 @@ class Tools:
             is_fixable = each in fixes or (is_folder and each.code in DRIFT)
             about = {"name": RULES[each.code].name, "explanation": RULES[each.code].explanation}
             end = {"end_line": each.line, "end_column": column}
-            found.append({**each._asdict(), **about, **end, "fixable": is_fixable, "url": None})
+            found.append(
+                {
+                    **each._asdict(),
+                    **about,
+                    **end,
+                    "fixable": is_fixable,
+                    "url": rule_page(each.code),
+                }
+            )
         return found
 
     def change(self, change: CatalogChange) -> tuple[dict[str, JSON], dict[str, JSON]]:

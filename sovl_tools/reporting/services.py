@@ -26,6 +26,7 @@ from xml.sax.saxutils import escape, quoteattr
 from sovl_tools import __version__
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
+from sovl_tools.model.documentation import rule_page
 from sovl_tools.reporting.outcome import Outcome, from_workspace
 from sovl_tools.reporting.text import plain, plain_json
 
@@ -88,9 +89,11 @@ def sarif_document(outcome: Outcome) -> dict[str, JSON]:
             rules.append({"id": code})
             continue
         words = {"text": rule.explanation.replace("``", "`")}
+        page = rule_page(code)
         rules.append(
             {
                 "id": code,
+                **({"helpUri": page} if page else {}),
                 "shortDescription": {"text": rule.title.replace("``", "`")},
                 "fullDescription": words,
                 "help": words,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import yaml
 
 from sovl_tools.cli.main import COMMANDS, group
 from sovl_tools.linting.rules import RULES
-from tests.conftest import Run, Write, manifest_of
+from tests.conftest import REPOSITORY, Run, Write, manifest_of
 from tests.tables import check_each
 
 
@@ -212,6 +213,24 @@ def test_explain_prints_every_rule(run: Run) -> None:
     assert run("explain", "ST80").out.splitlines()[0].startswith("ST801  error    Two tools")
     unknown = run("explain", "ST400")
     assert (unknown.code, "there's no code 'ST400'" in unknown.err) == (2, True)
+
+
+def test_a_rule_leads_to_its_page_on_the_site_that_the_distribution_names(
+    write: Write, tmp_path: Path, run: Run
+) -> None:
+    write("echo", "{")
+    site = tmp_path / "site" / "sovl_tools-1.0.dist-info"
+    site.mkdir(parents=True)
+    about = "Metadata-Version: 2.4\nName: sovl-tools\nVersion: 1.0\n"
+    url = "Project-URL: Documentation, https://docs.example/latest/\n"
+    (site / "METADATA").write_text(about + url, encoding="utf-8")
+
+    path = f"{site.parent}{os.pathsep}{REPOSITORY}"
+    page = "https://docs.example/latest/reference/rules/ST201/"
+    assert run("explain", "ST201", PYTHONPATH=path).out.endswith(f"\n\nMore: {page}\n")
+    found = run("validate", "--format", "sarif", PYTHONPATH=path).out
+    rules = json.loads(found)["runs"][0]["tool"]["driver"]["rules"]
+    assert [each["helpUri"] for each in rules] == [page]
 
 
 @pytest.mark.parametrize("name", ["tool", "config"])

@@ -109,8 +109,6 @@ function overview() {
 			: html`There are no tools yet. Make one with <code>sovl-tools new NAME</code>; it appears here.`}</p>`;
 }
 
-const plural = (number, what) => (number ? `${number} ${what}${number === 1 ? "" : "s"}` : "");
-
 function toolView(detail) {
 	const row = rowOf(detail.name) ?? detail;
 	const tab = isTab(state.route.tab) ? state.route.tab : "call";
@@ -133,7 +131,7 @@ function toolView(detail) {
 }
 
 function banner(row, { reason }) {
-	const see = row.errors ? html`<a href=${linkTo("tools", row.name, "findings")}>See ${plural(row.errors, "error")}</a>` : nothing;
+	const see = row.errors ? html`<a href=${linkTo("tools", row.name, "findings")}>See ${row.errors === 1 ? "the error" : `${row.errors} errors`}</a>` : nothing;
 	const text = {
 		last_good: "The file as saved can't be loaded. Calls run the last good version.",
 		rejected: "The tool can't be loaded, so no client can call it.",

@@ -15,7 +15,7 @@ export function findingsView({ name, files, findings }, kind = "tools") {
 		return html`<article class=${`finding ${each.severity}`}>
 			<div class="bar"><h2><span class="rule" title=${each.name}>${each.code}</span> ${each.message}</h2>
 				${each.fixable ? html`<span class="end"><button @click=${() => fix(kind, name, each)}>Fix</button></span>` : nothing}</div>
-			<p class="place"><code>${each.path}:${each.line}:${each.column}</code></p>
+			<p class="place"><code>${each.path}:${each.line}:${each.column}</code>${each.url ? html` <a href=${each.url} target="_blank" rel="noreferrer">${each.code}</a>` : nothing}</p>
 			${found ? file(found, { from: Math.max(1, each.line - BEFORE), to: each.line + AFTER, marks: [each] }) : nothing}
 			${each.help ? html`<p class="help"><strong>help</strong> ${each.help}</p>` : nothing}
 			${each.explanation ? html`<details class="help"><summary>${each.name}</summary>${each.explanation}</details>` : nothing}
