@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ import hypothesis
 import pytest
 
 from tests.commands import Request, outputs_in_process, outputs_of_process
-from tests.coverage_pauses import UNMEASURED, Measuring
 from tests.schema.strategies import examples
 from tests.surroundings import Surroundings, kept_loggers
 
@@ -23,19 +22,6 @@ REPOSITORY = Path(__file__).parent.parent
 # what searches find mustn't depend on an extra: its own tests switch it on
 WORDS_ALONE = {"SOVL_TOOLS_SEMANTIC": "off"}
 os.environ |= WORDS_ALONE
-SHIPPED = Path(__file__).parent / "tools"
-CONTRACTS = (
-    *sorted(Path(__file__).parent.glob("test_*.py")),
-    *(
-        Path(__file__).parent / name
-        for name in ("agent", "cli", "docs", "documents", "hot_reload", "serving", "testing")
-    ),
-    SHIPPED,
-)
-"""Tests of what users rely on: the public API, commands, golden cases, documents, conversations.
-
-A redesign may move them, and may not loosen them: ``pytest -m contract``.
-"""
 STARTS_A_PROCESS = {"run", "installed"}
 SLOW = tuple(
     Path(__file__).parent / name
@@ -70,39 +56,15 @@ QUICK = tuple(
 )
 """Some of each slow directory that take little time, so that ``--fast`` covers every package."""
 
-COVERED_BY_OTHERS = (
-    SHIPPED,
-    *(
-        Path(__file__).parent / name
-        for name in (
-            *("agent/test_approval.py", "agent/test_cancelling.py", "agent/test_failures.py"),
-            *("agent/test_map_agent.py", "agent/test_turns.py", "cli/test_call.py"),
-            *("cli/test_terminal.py", "cli/test_validate.py", "cli/test_validate_procedures.py"),
-            *("cli/test_validate_watch.py", "cli/test_watch.py", "dispatch/test_concurrency.py"),
-            *("dispatch/test_endless_results.py", "dispatch/test_failures.py"),
-            *("dispatch/test_giving_up.py", "dispatch/test_many.py", "dispatch/test_secrets.py"),
-            *("dispatch/test_statistics.py", "dispatch/test_streaming.py"),
-            *("dispatch/test_threads.py", "dispatch/test_timeouts.py"),
-            *("formats/test_sdk_types.py", "linting/test_suppressions.py"),
-            *("loading/test_generations.py", "loading/test_isolation.py", "loading/test_load.py"),
-            *("loading/test_modules.py", "procedures/test_examples.py"),
-            *("procedures/test_hostile_templates.py", "procedures/test_journal.py"),
-            *("procedures/test_journal_processes.py", "reloading/test_debounce.py"),
-            *("reloading/test_events.py", "reloading/test_fingerprint.py"),
-            *("reloading/test_libraries.py", "reloading/test_watcher.py"),
-            *("remote/test_restarts.py", "remote/test_transport.py", "reporting/test_junit.py"),
-            *("schema/test_engine.py", "schema/test_hostile_values.py", "search/test_phrases.py"),
-            *("search/test_quality.py", "serving/test_generated_client.py"),
-            *("serving/test_mcp_over_http.py", "serving/test_run_http.py"),
-            *("serving/test_shutdown.py", "serving/test_wrong_messages.py"),
-            *("testing/test_answers.py", "testing/test_disturbances.py", "docs", "hot_reload"),
-            *("test_distribution.py", "test_entry_points.py", "test_hostile.py"),
-            *("test_precedence.py", "test_reload_stress.py", "test_watch_code.py"),
-            "test_wrong_types.py",
-        )
-    ),
+UNMEASURED = "unmeasured"
+COVERED_BY_OTHERS = tuple(
+    Path(__file__).parent / name
+    for name in (
+        *("docs", "hot_reload", "tools", "loading/test_generations.py"),
+        *("loading/test_isolation.py", "test_hostile.py", "test_reload_stress.py"),
+    )
 )
-"""Long tests of what others run through, but for a branch here and there: none is measured."""
+"""Long tests of what others run through: none is measured, because that takes twice the time."""
 
 Write = Callable[..., Path]
 
@@ -115,8 +77,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Measuring())
+def pytest_configure() -> None:
     # a machine that stalls for a moment is no fault of what is tested
     hypothesis.settings.register_profile("patient", deadline=None, max_examples=examples(300))
     hypothesis.settings.load_profile("patient")
@@ -126,13 +87,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
-    """Let the garbage collector rest: what is made while tests are collected stays."""
-    gc.disable()
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Let the measuring of coverage rest in this thread during tests that need none."""
+    measuring = sys.gettrace()
+    if item.get_closest_marker(UNMEASURED) is not None:
+        sys.settrace(None)
     try:
         return (yield)
     finally:
-        gc.enable()
+        sys.settrace(measuring)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -167,7 +130,6 @@ def _marks_of(path: Path) -> list[pytest.MarkDecorator]:
     """Return what marks all tests of a file; asked once a file, because there are many tests."""
     places = {path, *path.parents}
     among = {
-        "contract": not places.isdisjoint(CONTRACTS),
         "slow": _is_slow(path),
         UNMEASURED: not places.isdisjoint(COVERED_BY_OTHERS),
     }
@@ -187,13 +149,6 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
     ]
     return report
-
-
-@pytest.fixture(scope="module", autouse=True)
-def lean_heap() -> None:
-    """Let the garbage collector omit what was there before, half a million objects."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """What a test shares with all others of its process, and must leave as it was.
 
-Whoever leaves something behind fails by it, and not a test that comes later: which one that is
-differs from run to run. Loggers are put back, because libraries set levels up for good.
+A test that leaves something behind fails by it, and not a test that comes later. Loggers are put
+back, because libraries set levels up for good.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import NamedTuple
-
-_OF_PYTEST = ("PYTEST_CURRENT_TEST", b"PYTEST_CURRENT_TEST")
-_EXPECTED = {ModuleType, type(None)}
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Surroundings(NamedTuple):
@@ -25,48 +20,30 @@ class Surroundings(NamedTuple):
 
     Attributes:
         directory: the current one.
-        environment: all variables but pytest's own.
         path: where modules are found.
-        kinds: the types of plain values in ``sys.modules``; libraries put objects of theirs there.
         handlers: what is called when signals come.
-        limits: the depth of recursion, and how long a thread runs.
+        environment: all variables but pytest's own.
     """
 
     directory: str
-    environment: dict[str, str]
     path: list[str]
-    kinds: frozenset[type]
     handlers: tuple[object, ...]
-    limits: tuple[float, ...]
+    environment: dict[str, str]
 
     @classmethod
     def now(cls) -> Surroundings:
-        environment = {**os.environ._data}  # type: ignore[attr-defined] # far faster than a copy
-        for name in _OF_PYTEST:
-            environment.pop(name, None)
-        return cls(
-            os.getcwd(),
-            environment,
-            sys.path[:],
-            frozenset(
-                each
-                for each in set(map(type, [*sys.modules.values()]))
-                if each.__module__ == "builtins" and each not in _EXPECTED
-            ),
-            tuple(map(signal.getsignal, _SIGNALS)),
-            (sys.getrecursionlimit(), sys.getswitchinterval()),
-        )
+        environment = {**os.environ}
+        environment.pop("PYTEST_CURRENT_TEST", None)
+        handlers = tuple(map(signal.getsignal, (signal.SIGINT, signal.SIGTERM)))
+        return cls(os.getcwd(), sys.path[:], handlers, environment)
 
     def changes(self) -> list[str]:
         """Return what is otherwise now, without the values of variables, which can be secret."""
         now = Surroundings.now()
-        if now == self:
-            return []
         variables = {name for name, _ in self.environment.items() ^ now.environment.items()}
-        found = [f"the variable {name!r}" for name in sorted(variables, key=str)]
-        for name, before, after in zip(self._fields, self, now, strict=True):
-            is_less = name == "kinds" and now.kinds <= self.kinds
-            if name != "environment" and before != after and not is_less:
+        found = [f"the variable {name!r}" for name in sorted(variables)]
+        for name, before, after in zip(self._fields[:-1], self, now, strict=False):
+            if before != after:
                 found.append(f"{name}: {after!r}, not {before!r}")
         return found
 
