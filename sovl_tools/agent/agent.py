@@ -192,8 +192,8 @@ class Agent:
             "observers": (*observers,),
         }
         self._settings = AgentSettings(
-            self, id(self), type(self).__name__, who, tools, calling, check_host("host", host),
-            approve, system, dict(options or {}), instructions=instructions, strict=strict,
+            self, type(self).__name__, who, tools, calling, check_host("host", host), approve,
+            system, dict(options or {}), instructions=instructions, strict=strict,
             budget=Budget(max_tools, max_tool_tokens), most_rounds=max_rounds, trim=trim,
             emits_tools=emit_tools, parallel=parallel_calls, most_characters=max_result_characters,
         )  # fmt: skip
@@ -282,16 +282,12 @@ class Agent:
     def as_tool(self, name: str, description: str) -> ToolDefinition:
         """Return a tool through which other agents call this one, each time in a new conversation.
 
-        Agents that would wait for themselves are rejected, and so are more than five in a row.
+        More than five agents in a row, such as two that ask each other, are rejected.
         """
-        key = self._settings.key
 
         async def ask(message: str) -> str:
             chain = WAITING_AGENTS.get()
-            names = " → ".join([*(each.name for each in chain), name])
-            # By the key: each question goes to a twin, so that no two agents are the same object.
-            if any(each.key == key for each in chain):
-                raise ToolError(f"agents can't ask each other in a circle: {names}")
+            names = " → ".join([*chain, name])
             if len(chain) > MOST_WAITING_AGENTS:
                 most = f"more than {MOST_WAITING_AGENTS} agents"
                 raise ToolError(f"{most} can't ask each other in a row: {names}")

@@ -170,19 +170,6 @@ def _as_json(value: Any) -> Any:
     return {name: _as_json(each) for name, each in attributes if not callable(each)}
 
 
-def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
-    """Check the members of a part that will be sent back unchanged.
-
-    Raises:
-        TypeError: one has another type, so that each further request would be rejected.
-    """
-    if not isinstance(part, Mapping):  # of a string "in" would search for a part of it
-        raise TypeError(f"there must be an object instead of {part!r:.80}")
-    for key, kind in types.items():
-        if key in part and not isinstance(part[key], kind):
-            raise TypeError(f"{key!r} has an odd value: {part[key]!r:.80}")
-
-
 def check_answer(answer: Answer | None) -> Answer:
     """Return an answer whose strings are strings and whose numbers are numbers.
 

@@ -6,8 +6,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal, TypeAlias
 
 from sovl_tools.model.document import JSON
@@ -189,21 +187,11 @@ def _kind_in(words: dict[str, JSON]) -> ProviderErrorKind | None:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds in ``retry-after-ms`` or ``retry-after`` (RFC 9110, 10.2.3)."""
+    """Return the seconds in ``retry-after-ms`` or ``retry-after``."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    text = headers.get("retry-after")
-    seconds = _number(text)
-    if seconds is not None or text is None:
-        return seconds
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    # "-0000" says that the zone is unknown, and is parsed as a time without one.
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    return _number(headers.get("retry-after"))
 
 
 def _number(text: str | None) -> float | None:

@@ -177,15 +177,8 @@ MOST_WAITING_AGENTS = 5
 """The maximum number of agents that wait for each other in a row."""
 
 
-class WaitingAgent(NamedTuple):
-    """An agent that waits for the answer of another; ``key`` is the same for all its twins."""
-
-    key: int
-    name: str
-
-
-WAITING_AGENTS: ContextVar[tuple[WaitingAgent, ...]] = ContextVar("WAITING_AGENTS", default=())
-"""The agents that wait for the one that runs here, the outermost first."""
+WAITING_AGENTS: ContextVar[tuple[str, ...]] = ContextVar("WAITING_AGENTS", default=())
+"""The names of the agents that wait for the one that runs here, the outermost first."""
 
 
 class Offer(NamedTuple):

@@ -50,7 +50,6 @@ from sovl_tools.agent.toolbox import (
     Budget,
     Offer,
     Offering,
-    WaitingAgent,
     agent_host,
     agent_registry,
 )
@@ -106,7 +105,6 @@ class AgentSettings:
     """An agent's settings, and the objects it works with next to the conversation.
 
     Attributes:
-        key: the same for an agent and its twins.
         name: its name for other agents.
         provider: the provider, its client and the model.
         given_tools: the tools of its constructor.
@@ -132,7 +130,6 @@ class AgentSettings:
     """
 
     agent: InitVar[Any]
-    key: int
     name: str
     provider: ProviderChoice
     given_tools: Any
@@ -451,7 +448,7 @@ class Turn:
         # The call has its own task and context: nothing of this must be reset.
         if settings.tracing.tracer is not None:
             settings.tracing.tracer.enter(span)
-        WAITING_AGENTS.set((*WAITING_AGENTS.get(), WaitingAgent(settings.key, settings.name)))
+        WAITING_AGENTS.set((*WAITING_AGENTS.get(), settings.name))
         # In a strict schema the model writes null for arguments it omits.
         arguments = offer.export.restore(name, call.arguments)
         # the model's own name of the call, unless it gives several calls the same

@@ -14,7 +14,7 @@ from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, check_answer
 from sovl_tools.agent.errors import ProviderError
 from sovl_tools.agent.history import assistant_message
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
-from sovl_tools.formats.messages import as_one_text, described, parts
+from sovl_tools.formats.messages import as_one_text, described
 from tests.tables import check_each
 
 
@@ -75,11 +75,6 @@ def test_content_may_come_in_parts() -> None:
     assert chat_streamed({"content": parts}).text == "Good day"
 
 
-def test_usage_may_be_told_in_part() -> None:
-    usage = {"prompt_tokens": 3, "completion_tokens": None, "prompt_tokens_details": None}
-    assert chat({"content": "a"}, usage=usage).usage == Usage(3, 0, 0, 1)
-
-
 def test_an_error_in_place_of_an_answer_is_one() -> None:
     with pytest.raises(ProviderError, match="no credits"):
         chat_completions.parse_answer({"error": {"message": "no credits", "code": 402}})
@@ -87,18 +82,6 @@ def test_an_error_in_place_of_an_answer_is_one() -> None:
         chat_completions.parse_answer({"choices": []})
     with pytest.raises(ProviderError, match="no credits"):
         chat_completions.Draft().feed({"error": {"message": "no credits"}, "choices": []})
-
-
-def test_a_filter_is_a_refusal() -> None:
-    assert chat({"content": "Well"}, "content_filter").stop == "refusal"
-    incomplete = {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
-    assert responses.parse_answer({**incomplete, "output": []}).stop == "refusal"
-
-
-def test_a_stream_without_an_end_has_no_answer() -> None:
-    for adapter in (chat_completions, responses, anthropic):
-        with pytest.raises(ConnectionError, match="the stream ended before the answer did"):
-            check_answer(adapter.Draft().answer())
 
 
 DETAILS = [{"type": "reasoning.encrypted", "data": "x"}]
@@ -157,10 +140,6 @@ def test_items_that_are_not_stored_are_sent_without_the_ids_to_look_them_up_by()
     assert _responses(thought, sealed, call, store=False) == [sealed, named]
 
 
-def test_a_response_without_usage_costs_one_request() -> None:
-    assert responses.parse_answer({"output": []}).usage == Usage(requests=1)
-
-
 def test_options_that_a_client_does_not_know_go_into_the_body() -> None:
     options = {"top_k": 5, "max_tokens": 9, "timeout": 3, "extra_body": {"seed": 1}}
     body = anthropic.body(prompt(options=options))
@@ -178,10 +157,6 @@ def _streamed_message(events: Iterable[dict[str, Any]]) -> Answer:
     for event in events:
         draft.feed(event)
     return check_answer(draft.answer())
-
-
-def test_a_conversation_that_is_too_long_is_a_length_stop() -> None:
-    assert _message(stop_reason="model_context_window_exceeded").stop == "length"
 
 
 def _delta(kind: str, **more: Any) -> dict[str, Any]:
@@ -232,8 +207,3 @@ BLOCKS = [
 @check_each(("block", "text"), BLOCKS, ids=[text or "-" for _, text in BLOCKS])
 def test_blocks_that_cannot_be_shown_are_described(block: dict[str, Any], text: str) -> None:
     assert described(block) == as_one_text([block]) == text
-
-
-def test_pictures_that_not_every_provider_shows_are_described() -> None:
-    picture = {"type": "image", "data": "AA==", "mimeType": "image/tiff"}
-    assert parts([picture], str, str) == ["[image/tiff, not shown]"]  # type: ignore[arg-type]

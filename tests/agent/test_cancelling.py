@@ -13,7 +13,7 @@ import pytest
 from sovl_tools import Agent
 from sovl_tools.agent.events import TextDelta, ToolFinished
 from sovl_tools.testing import Pause, calls, holds, says
-from tests.agent.conversations import Talk, Way, each_crossed, each_provider, each_way, talk
+from tests.agent.conversations import Talk, Way, each_provider, each_way, talk
 from tests.patience import PATIENCE
 from tests.tables import check_each
 
@@ -108,46 +108,6 @@ async def _leave(to: Talk, pause: Pause) -> None:
             break
 
 
-@each_async
-def test_an_async_loop_that_is_left_makes_way_for_the_next_turn(way: Way) -> None:
-    pause = Pause()
-    text = "One two three four five."
-    script = [holds(says(text), pause, after=FIRST[way.provider]), says("Going on.")]
-    with talk(way._replace(is_streaming=True), script) as to:
-
-        async def leave() -> str:
-            async for event in to.agent.stream("Count"):
-                assert isinstance(event, TextDelta)
-                break
-            return await to.agent.chat("Go on")
-
-        assert to.run(leave()) == "Going on."
-        assert [each["role"] for each in to.messages] == ["user", "assistant"] * 2
-
-
-@each_crossed
-def test_a_crossed_client_is_left_as_well(way: Way) -> None:
-    pause = Pause()
-    script = [holds(says("One two three."), pause, after=FIRST[way.provider]), says("Going on.")]
-    with talk(way, script) as to:
-        if way.is_driven_async:
-            to.run(_leave(to, pause))
-        else:
-            with closing(iter(to.agent.stream("Count"))) as events:  # type: ignore[type-var]
-                next(events)
-        pause.end()
-        assert to.say("Go on") == "Going on."
-
-
-def test_a_generator_that_is_dropped_ends_the_turn() -> None:
-    script = [says("One two three."), says("Going on.")]
-    with talk(Way("openai", is_async=False, is_driven_async=False), script) as to:
-        events = iter(to.agent.stream("Count"))
-        assert isinstance(next(events), TextDelta)
-        del events
-        assert to.say("Go on") == "Going on."
-
-
 @each_provider
 def test_an_interrupt_in_a_sync_loop_leaves_what_was_said(way: Way) -> None:
     script = [says("One two three."), says("Going on.")]
@@ -160,22 +120,6 @@ def test_an_interrupt_in_a_sync_loop_leaves_what_was_said(way: Way) -> None:
             to.each("Count", interrupt)
         assert _is_begun(to.messages[-1], "One two three.")
         assert to.say("Go on") == "Going on."
-
-
-@each_provider
-def test_an_interrupt_while_the_model_is_asked_leaves_nothing(way: Way) -> None:
-    with talk(way._replace(is_async=False, is_driven_async=False), [says("Here.")]) as to:
-        ask = to.agent._system_messages
-        to.agent._system_messages = _interrupted  # type: ignore[method-assign]
-        with pytest.raises(KeyboardInterrupt):
-            to.say("Hello")
-        assert to.messages == []
-        to.agent._system_messages = ask  # type: ignore[method-assign]
-        assert to.say("Hello") == "Here."
-
-
-def _interrupted() -> Any:
-    raise KeyboardInterrupt
 
 
 @each_way
@@ -231,19 +175,6 @@ def test_a_task_that_is_cancelled_while_tools_run_cancels_them(way: Way) -> None
         assert to.say("What now?") == "I see."
 
 
-@each_way
-def test_a_turn_that_is_left_before_its_calls_begin_answers_them(way: Way) -> None:
-    with talk(way, [calls(("add", {"a": 1, "b": 2})), says("I see.")], tools=[add]) as to:
-
-        def leave(event: object) -> None:
-            raise LookupError(event)
-
-        with pytest.raises(LookupError, match="ToolStarted"):
-            to.each("Add", leave)
-        assert to.results() == [STOPPED]
-        assert to.say("What now?") == "I see."
-
-
 @each_async
 def test_one_turn_at_a_time(way: Way) -> None:
     pause = Pause()
@@ -260,13 +191,6 @@ def test_one_turn_at_a_time(way: Way) -> None:
         assert to.run(both()) == "Here."
         assert to.say("Again") == "And here."
         assert [each["content"] for each in to.messages] == ["Hello", "Here.", "Again", "And here."]
-
-
-def test_a_stream_that_nobody_loops_over_is_no_turn() -> None:
-    with talk(Way("openai"), [says("Here.")]) as to:
-        to.agent.stream("Not said")
-        assert to.say("Hello") == "Here."
-        assert to.messages[0]["content"] == "Hello"
 
 
 @each_provider

@@ -86,32 +86,6 @@ def test_an_agent_without_an_answer_is_a_tool_that_failed(way: Way) -> None:
         assert to.results() == ["expert has no answer: No."]
 
 
-@each_api
-def test_agents_that_would_wait_for_themselves_are_refused(way: Way) -> None:
-    ask = calls(("other", {"message": "You do it"}))
-    back = calls(("first", {"message": "No, you"}))
-    with talk(way, both([ask, says("So.")], [back, says("It is a circle.")])) as to:
-        other = Agent(
-            to.agent.client,
-            model="m",
-            provider=way.provider,
-            system=INNER,
-            tools=[to.agent.as_tool("first", "The first.")],
-        )
-        to.agent.tools.register(other.as_tool("other", "The other."))
-        assert to.say("Go") == "So."
-        assert to.results() == ["It is a circle."]
-        told = str([request.body for request in to.server.requests if INNER in system_of(request)])
-        assert "agents can't ask each other in a circle: Agent → other → first" in told
-
-
-def test_an_agent_that_asks_itself_is_refused() -> None:
-    with talk(Way("openai"), [calls(("me", {"message": "?"})), says("Alas.")]) as to:
-        to.agent.tools.register(to.agent.as_tool("me", "Myself."))
-        to.say("Ask yourself")
-        assert to.results() == ["agents can't ask each other in a circle: Agent → me"]
-
-
 def _deeper(request: Request) -> Any:
     last = request.body["messages"][-1]
     if last["role"] == "tool":
@@ -141,16 +115,3 @@ def test_questions_share_the_worker_processes_of_the_agent_that_is_asked() -> No
     answers = {calling.call_sync("expert", {"message": "whereabouts text=a"}).value for _ in "12"}
     assert len(answers) == 1
     assert str(os.getpid()) not in answers.pop()
-
-
-def test_a_tool_that_joins_later_is_there_when_the_agent_is_asked() -> None:
-    agent = Agent(provider="local")
-    ask = agent.as_tool("expert", "Knows all.")
-
-    def shout(text: str) -> str:
-        """Say something in capitals."""
-        return text.upper()
-
-    agent.tools.register(shout)
-    outer = Agent(provider="local", tools=[ask])
-    assert outer.chat_sync("expert message='shout text=\"hello\"'") == "HELLO"

@@ -227,10 +227,3 @@ async def test_an_analysis_is_handed_to_a_second_agent(provider: str) -> None:
         assert this.results() == ["1200 parcels found", "It has 400 hectares."]
         assert [*this.layers] == ["park"]
         assert [each["type"] for each in this.emitted] == ["ai_response"]
-
-
-def test_a_map_agent_can_be_asked_without_a_loop() -> None:
-    add = calls(("add_map_layer", {"table": "roads", "layer_id": "ways"}))
-    with room("openai", add, says("There.")) as this:
-        assert this.agent.chat_sync("Show roads") == "There."
-        assert [*this.layers] == ["ways"]

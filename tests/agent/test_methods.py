@@ -80,36 +80,6 @@ def test_methods_of_bases_and_mixins_count_and_overrides_keep_what_was_said_of_t
         assert to.agent.registry == ["a", "bone"]  # type: ignore[attr-defined]
 
 
-@each_provider
-def test_methods_win_over_what_was_given(way: Way) -> None:
-    def shout() -> str:
-        """Shout."""
-        return "hey"
-
-    with talk(
-        way,
-        [calls(("ring", {}), ("shout", {})), says("")],
-        kind=Dog,
-        tools=[ring, shout],
-        strictly=False,
-    ) as to:
-        with pytest.raises(Exception, match="empty"):
-            to.say("Ring")
-        assert to.results() == ["jingle", "hey"]
-
-
-def test_a_registry_that_was_given_is_asked_anew_each_turn() -> None:
-    registry = ToolRegistry()
-    with talk(Way("openai"), [says("1"), says("2"), says("3")], tools=registry) as to:
-        to.say("Hello")
-        registry.register(ring)
-        to.say("Hello")
-        registry.unregister("ring")
-        to.say("Hello")
-        assert [offered(to, number) for number in range(3)] == [[], ["ring"], []]
-        assert to.agent.tools is registry
-
-
 def test_a_registry_stays_alive_behind_methods() -> None:
     registry = ToolRegistry()
     heard: list[Any] = []
@@ -195,12 +165,6 @@ def test_a_choice_holds_for_the_first_answer_and_none_for_all(way: Way) -> None:
             assert [body["tool_choice"] for body in to.bodies] == [known[choice], known[later]]
 
 
-def test_no_tools_and_no_choice_are_asked_for_without_tools() -> None:
-    with talk(Way("openai"), [says("Hello.")]) as to:
-        to.say("Hello")
-        assert not {"tools", "tool_choice"} & to.bodies[0].keys()
-
-
 @each_provider
 def test_options_go_into_each_request(way: Way) -> None:
     with talk(way, [says("Cold.")], options={"temperature": 0}) as to:
@@ -223,17 +187,6 @@ def test_what_is_offered_can_be_looked_at(way: Way) -> None:
 def test_what_is_no_set_of_tools_is_refused(wrong: Any) -> None:
     with ScriptedServer([]), pytest.raises(TypeError, match="tools must be a ToolRegistry, a list"):
         Agent(provider="local", tools=wrong)
-
-
-def test_what_is_no_tool_is_refused() -> None:
-    with pytest.raises(TypeError, match="register takes a function"):
-        Agent(provider="local", tools=[7])
-
-
-@check_each("name", ["max_rounds", "max_tools", "max_result_characters"])
-def test_limits_are_at_least_one(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
-        Agent(provider="local", **{name: 0})  # type: ignore[arg-type]
 
 
 @check_each(
@@ -279,12 +232,6 @@ class Game(Agent):
     _turn, _twin = 3, "Bo"
 
 
-def test_names_that_an_agent_does_not_take_are_free() -> None:
-    game = Game()
-    assert game.chat_sync("hello")
-    assert Agent(tools=[game.as_tool("ask_game", "Plays.")]).chat_sync("ask_game message=hello")
-
-
 @check_each(
     ("name", "value"), [("tools", []), ("model", "large"), ("system", "Hi."), ("messages", [])]
 )
@@ -292,29 +239,6 @@ def test_what_a_class_says_that_nobody_would_hear_is_refused(name: str, value: A
     expected = rf"Deaf\.{name} would not be checked; give it to __init__, as in super\(\)"
     with pytest.raises(TypeError, match=expected):
         type("Deaf", (Agent,), {name: value})
-
-
-def test_methods_and_properties_may_have_the_names_of_parameters() -> None:
-    class Free(Agent):
-        @tool
-        def timeout(self) -> str:
-            """Say when it is over."""
-            return "now"
-
-        @property
-        def options(self) -> str:
-            return "none"
-
-    assert [each.name for each in Free(provider="local").tools] == ["timeout"]
-
-
-def test_an_agent_that_was_not_made_says_so() -> None:
-    class Hollow(Agent):
-        def __init__(self) -> None:
-            pass
-
-    with pytest.raises(RuntimeError, match=r"^Hollow.__init__ has not called super"):
-        Hollow().chat_sync("Hello")
 
 
 async def test_client_model_and_emit_may_be_given_by_their_places() -> None:

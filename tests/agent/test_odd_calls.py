@@ -45,38 +45,11 @@ def test_a_name_in_a_namespace_is_taken_in_lenient_mode(name: str, named: list[s
         assert to.results() == ["sunny in Oslo"]
 
 
-@check_each("name", NAMESPACES)
-def test_a_name_in_a_namespace_gets_the_name_without_it_as_a_suggestion(name: str) -> None:
-    with talk(Way("openai"), [calls((name, {})), says("Fine.")], tools=[weather]) as to:
-        to.say("The weather?")
-        assert to.results() == [f"there's no tool {name!r}; did you mean 'weather'?"]
-
-
-@check_each(
-    "name", ["functions.time", "weather.time", ".", "__", "x" * 5000, f"{'.' * 5000}weather"]
-)
-def test_a_name_of_no_tool_is_none_in_lenient_mode_either(name: str) -> None:
-    script = [calls((name, {})), says("Fine.")]
-    with talk(Way("openai"), script, tools=[weather], coerce="lenient") as to:
-        to.say("The weather?")
-        assert to.results()[0].startswith("there's no tool ")
-
-
 def uses(*inner: tuple[Any, Any]) -> dict[str, Any]:
     return {"tool_uses": [{"recipient_name": name, "parameters": given} for name, given in inner]}
 
 
 TWO = uses(("functions.weather", {"city": "Oslo"}), ("functions.now", {}))
-
-
-@each_provider
-def test_a_wrapper_of_parallel_calls_is_unpacked(way: Way) -> None:
-    script = [calls(("multi_tool_use.parallel", TWO), text="So.", reasoning="hm"), says("Fine.")]
-    with talk(way, script, tools=[weather, now]) as to:
-        assert to.say("Both?") == "Fine."
-        assert to.results() == ["sunny in Oslo", "noon"]
-        made = [(each["name"], each["arguments"]) for each in to.messages[1]["calls"]]
-        assert made == [("weather", '{"city": "Oslo"}'), ("now", "{}")]
 
 
 @check_each(
@@ -126,15 +99,6 @@ def test_a_wrapper_gets_round_neither_approval_nor_the_tools_of_a_turn() -> None
         assert to.results()[0] == "the user did not approve of this call: not that"
         to.say("Both?", tools=["now"])
         assert to.results()[2:] == ["there's no tool 'delete' in this turn; there is now", "noon"]
-
-
-def test_a_tool_of_the_name_of_the_wrapper_is_called() -> None:
-    registry = ToolRegistry()
-    registry.tool(name="multi_tool_use_parallel")(lambda tool_uses: f"{len(tool_uses)} calls")
-    script = [calls(("multi_tool_use_parallel", TWO)), says("Fine.")]
-    with talk(Way("openai"), script, tools=registry) as to:
-        to.say("Both?")
-        assert to.results() == ["2 calls"]
 
 
 @each_provider

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from sovl_tools import ToolDefinition, ToolNotFoundError, ToolRegistry, tool
-from sovl_tools.formats.base import estimate
-from sovl_tools.testing import Request, calls, says
+from sovl_tools import ToolDefinition, ToolNotFoundError, ToolRegistry
+from sovl_tools.testing import calls, says
 from tests.agent.conversations import Talk, Way, each_api, each_provider, talk
 from tests.tables import check_each
 
@@ -116,69 +114,6 @@ def test_a_model_searches_and_calls_what_it_has_found(way: Way) -> None:
         assert result == "weather: rain?"
 
 
-def test_what_was_called_stays_on_offer() -> None:
-    script = [
-        calls(("search_tools", {"query": "route"})),
-        calls(("route", {})),
-        says("a"),
-        says("b"),
-    ]
-    with talk(Way("openai"), script, tools=registry_of(*NAMES), max_tools=3) as to:
-        to.say("Good day")
-        to.say("Thanks")
-        assert offered(to) == ["search_tools", "route"]
-
-
-def test_a_budget_of_tokens_is_kept() -> None:
-    registry = registry_of(*NAMES)
-    with talk(Way("openai"), [says("Yes.")], tools=registry, max_tool_tokens=150) as to:
-        to.say(f"my {', my '.join(NAMES)}")
-        definitions = to.bodies[0]["tools"]
-        assert 1 < len(definitions) < 8
-        others = [each for each in definitions if each["function"]["name"] != "search_tools"]
-        assert sum(map(estimate, others)) <= 150
-
-
-def test_a_tool_that_is_gone_is_not_offered_though_it_was_found() -> None:
-    registry = registry_of(*NAMES)
-
-    def lose(_request: Request) -> Any:
-        return replies.pop(0)()
-
-    def gone() -> Any:
-        registry.unregister("route")
-        return says("Lost.")
-
-    replies: list[Callable[[], Any]] = [
-        lambda: calls(("search_tools", {"query": "route"})),
-        gone,
-        lambda: says("x"),
-    ]
-    with talk(Way("openai"), lose, tools=registry, max_tools=3) as to:
-        to.say("Good day")
-        assert offered(to) == ["search_tools", "route"]
-        to.say("And now?")
-        assert "route" not in offered(to)
-
-
-def test_a_tool_of_the_users_may_be_called_like_the_search() -> None:
-    @tool
-    def search_tools(query: str) -> str:
-        """Search a shed."""
-        return "a hammer"
-
-    registry = registry_of(*NAMES)
-    registry.register(search_tools)
-    with talk(
-        Way("openai"),
-        [calls(("search_tools", {"query": "nail"})), says("x")],
-        tools=registry,
-        max_tools=3,
-    ) as to:
-        to.say("Good day")
-        assert to.results() == ["a hammer"]
-
-
 def with_property(tool_name: str, name: str, **more: Any) -> ToolDefinition:
     def run(**arguments: Any) -> str:
         return str(arguments)
@@ -188,10 +123,7 @@ def with_property(tool_name: str, name: str, **more: Any) -> ToolDefinition:
     return ToolDefinition(tool_name, "List the news.", parameters, run, is_dynamic=is_dynamic)
 
 
-UNFIT = (
-    "filter[x]", "StartTime<", "city name", "größe", "$top", "a/b", "x:y", "a,b", "@type", "a" * 65,
-    "list[]", "",
-)  # fmt: skip
+UNFIT = ("filter[x]", "city name", "größe", "a" * 65)
 
 
 @check_each("name", UNFIT)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from sovl_tools import Agent, hook, tool
-from sovl_tools.agent.events import ToolStarted
 from sovl_tools.testing import calls, refuses, says
 from tests.agent.conversations import Talk, Way, each_api, each_provider, talk
 from tests.tables import check_each
@@ -96,18 +95,6 @@ def test_the_system_may_speak_in_many_forms(way: Way, said: Any, expected: str) 
         assert told(to) == expected
 
 
-def test_what_is_no_message_of_the_system_is_refused() -> None:
-    with talk(Way("openai"), [says("Good.")]) as to:
-        to.agent._system_messages = lambda: [7]  # type: ignore[method-assign]
-        with pytest.raises(
-            TypeError, match="a system message must be a string or a message, not 7"
-        ):
-            to.say("Hello")
-        assert to.messages == []
-        to.agent._system_messages = list  # type: ignore[method-assign]
-        to.say("Hello")
-
-
 class Hooked(Agent):
     @hook.system
     def weather(self) -> str:
@@ -133,15 +120,6 @@ def test_hooks_speak_after_the_system_and_change_the_answer_one_after_another(wa
         assert told(to).startswith("Be nice.")
         assert set(told(to).split("\n\n")[1:]) == {"It rains.", "It is late."}
         assert to.messages[-1]["content"] == "COME IN, PLEASE"
-
-
-@each_provider
-def test_an_answer_that_is_left_as_it_is_keeps_what_the_provider_wants_back(way: Way) -> None:
-    with talk(way, [says("Hello.", reasoning="They greet."), says("Yes.")], kind=Untouched) as to:
-        to.say("Hello")
-        assert to.messages[-1]["content"] == "Hello."
-        assert ("items" in to.messages[-1]) == (way.provider != "openai")
-        to.say("Are you there?")
 
 
 class Untouched(Agent):
@@ -230,16 +208,6 @@ def test_a_callback_that_fails_loses_neither_answer_nor_result(
         "emit failed at a call of add",
         "emit failed at an answer",
     ]
-
-
-@each_api
-def test_whoever_follows_a_stream_emits_nothing_twice(way: Way) -> None:
-    ear = Ear()
-    script = [calls(("add", {"a": 1, "b": 2})), says("3.")]
-    with talk(way, script, tools=[add], emit=ear.hear) as to:
-        events = to.events("Add")
-        assert any(isinstance(event, ToolStarted) for event in events)
-        assert [each["type"] for each in ear.heard] == ["ai_response"]
 
 
 class Forgetful(Agent):

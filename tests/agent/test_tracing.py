@@ -92,14 +92,3 @@ def test_what_fails_says_so_as_far_as_it_failed(spans: Spans) -> None:
     for span in spans.found().values():
         assert span.status.status_code is StatusCode.ERROR
         assert dict(span.attributes or {})["error.type"] == "ProviderError"
-
-
-def test_without_an_observer_that_makes_spans_nothing_is_traced() -> None:
-    seen: list[Any] = []
-    with (
-        ScriptedServer([calls(("add", {"a": 1, "b": 2})), says("3")]) as server,
-        openai.OpenAI(base_url=server.openai_url, api_key="any") as client,
-    ):
-        agent = Agent(client, model="some", tools=[add], observers=[seen.append])
-        assert agent.chat_sync("Add 1 and 2.") == "3"
-    assert [event.tool for event in seen] == ["add"]

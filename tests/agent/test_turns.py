@@ -10,7 +10,7 @@ import pytest
 
 from sovl_tools import Agent, EmbeddedResource, Image, ToolError, tool
 from sovl_tools.agent.answer import Usage
-from sovl_tools.agent.errors import EmptyAnswerError, LengthError, RefusalError, RoundsError
+from sovl_tools.agent.errors import LengthError, RefusalError, RoundsError
 from sovl_tools.agent.events import RoundFinished, ToolFinished, ToolStarted, TurnFinished
 from sovl_tools.testing import Usage as Cost
 from sovl_tools.testing import calls, refuses, says
@@ -25,7 +25,6 @@ from tests.agent.conversations import (
     talk,
 )
 from tests.patience import PATIENCE
-from tests.tables import check_each
 
 
 def add(a: int, b: int) -> int:
@@ -119,22 +118,6 @@ def test_calls_may_be_made_one_after_the_other(way: Way) -> None:
         assert log[:3] == ["a begins", "b begins", "c begins"]
 
 
-@each_streaming
-def test_whoever_leaves_between_calls_makes_no_more_of_them(way: Way) -> None:
-    script = [calls(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})), says("Go on.")]
-    with talk(way, script, tools=[add], parallel_calls=False) as to:
-
-        def leave(event: Any) -> None:
-            if isinstance(event, ToolFinished):
-                raise KeyError
-
-        with pytest.raises(KeyError):
-            to.each("Add", leave)
-        assert to.results()[0] == "3"
-        assert "cancelled" in to.results()[1]
-        to.say("Go on")
-
-
 LONG = "x" * 300_000
 
 
@@ -184,14 +167,6 @@ def test_a_long_result_is_cut_and_says_so(way: Way) -> None:
         assert len(fail) <= 100_000
         assert len(wide) > 190_000
         assert reply.calls[0].name == "text"
-
-
-@check_each(("most", "length"), [(None, 300_000), (50, 50), (1_000_000, 300_000)])
-def test_how_much_of_a_result_is_read_can_be_said(most: int | None, length: int) -> None:
-    script = [calls(("text", {})), says("I see.")]
-    with talk(Way("openai"), script, tools=_long_results(), max_result_characters=most) as to:
-        to.say("Go")
-        assert length - 10 < len(to.results()[0]) <= length
 
 
 @each_way
@@ -286,14 +261,6 @@ def test_an_answer_that_is_cut_off_is_an_error_and_none_of_its_calls_is_made(way
         assert to.results() == []
 
 
-@each_api
-def test_an_empty_answer_is_an_error(way: Way) -> None:
-    with talk(way, [says(""), says("Here.")]) as to:
-        with pytest.raises(EmptyAnswerError):
-            to.say("Hello?")
-        assert to.say("Hello?") == "Here."
-
-
 @each_way
 def test_calls_beyond_the_last_round_are_not_made(way: Way) -> None:
     again = calls(("add", {"a": 1, "b": 2}))
@@ -345,18 +312,6 @@ class Scripted:
     def create(self, **asked: Any) -> Any:
         self.asked.append(asked)
         return self._answers.pop(0)
-
-
-def _spoken(text: str) -> list[dict[str, Any]]:
-    return [{"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]}]
-
-
-async def test_a_client_may_be_anything_that_answers() -> None:
-    client = Scripted(_spoken("One."), _spoken("Two."))
-    agent = Agent(client, provider="openai", model="m")
-    assert [event async for event in agent.stream("Count")][-1].reply == "One."  # type: ignore[union-attr]
-    assert list(agent.stream("Go on"))[-1].reply == "Two."  # type: ignore[union-attr]
-    assert [each["stream"] for each in client.asked] == [True, True]
 
 
 def test_a_function_is_enough_for_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:

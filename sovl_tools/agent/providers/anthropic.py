@@ -18,7 +18,6 @@ from sovl_tools.agent.answer import (
     Prompt,
     Stop,
     Usage,
-    check_types,
     request_body,
     to_dict,
 )
@@ -133,8 +132,6 @@ def _answer(
     ids = call_ids(blocks[index].get("id") for index in called)
     for index, identity in zip(called, ids, strict=True):
         blocks[index]["id"] = identity
-    for block in blocks:
-        check_types(block, _TYPES)
     calls = tuple(
         Call(blocks[index]["id"], blocks[index].get("name", ""), inputs[index]) for index in called
     )
@@ -144,12 +141,6 @@ def _answer(
     stop = _STOPS.get(ending.get("stop_reason")) or ("calls" if calls else "end")
     return Answer(text, calls, stop, tuple(blocks), _usage(usage))
 
-
-_TYPES = {
-    "type": str, "text": str, "thinking": str, "signature": str, "id": str, "name": str,
-    "citations": list | None,
-}  # fmt: skip
-"""Types of the blocks that are sent back."""
 
 _STOPS: dict[str | None, Stop] = {
     "refusal": "refusal",

@@ -144,13 +144,10 @@ class _Dialogue:
                 return self._fill(pending["tool"], pending, is_sure=True)
         if pending is None and self._spoken in _ENDS and choice in MODES:
             return Answer("All right.")
-        name, is_required = named if choice in MODES else choice, choice == "required"
-        is_sure = is_required or (name is not None and not self._says_more(name, phrase))
-        if name is None and (is_required or self._spoken not in _GREETINGS):
-            fitting = self._prompt.registry.suggest(self._rest, limit=None)
-            near = [each.tool for each in fitting] + (
-                [*self._nearest(), *self._tools] if is_required else []
-            )
+        name = named if choice in MODES else choice
+        is_sure = name is not None and not self._says_more(name, phrase)
+        if name is None and self._spoken not in _GREETINGS:
+            near = [each.tool for each in self._prompt.registry.suggest(self._rest, limit=None)]
             name = next((each for each in near if each in self._tools), None)
         if name is not None:
             taken = phrases.get((name, phrase), {})

@@ -17,7 +17,6 @@ from sovl_tools.agent.answer import (
     Message,
     Prompt,
     Stop,
-    check_types,
     request_body,
     to_dict,
     usage_of,
@@ -114,9 +113,6 @@ def parse_answer(response: Any) -> Answer:
             each["id"] = id_text(each["id"])
     calls = tuple(Call(each["call_id"], each.get("name", ""), each["arguments"]) for each in called)
     said = [part for each in items if each["type"] == "message" for part in each["content"]]
-    thought = [part for each in items for part in each.get("summary") or ()]
-    for part in (*items, *said, *thought):
-        check_types(part, _TYPES)
     texts = [part.get("text") or part.get("refusal") or "" for part in said]
     is_refusal = any(part["type"] == "refusal" for part in said)
     stop: Stop = "calls" if calls else "end"
@@ -133,14 +129,6 @@ def parse_answer(response: Any) -> Answer:
         tuple(items),
         usage_of(response.get("usage"), "input_tokens", "output_tokens"),
     )
-
-
-_TYPES = {
-    "type": str, "id": str, "call_id": str, "name": str, "status": str, "role": str, "text": str,
-    "refusal": str, "summary": list, "annotations": list, "logprobs": list | None,
-    "encrypted_content": str,
-}  # fmt: skip
-"""Types of the items and parts that are sent back."""
 
 
 def _given_id(called: Made) -> JSON:
