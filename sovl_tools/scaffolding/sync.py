@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import FunctionType
 from typing import NamedTuple
 
@@ -278,18 +278,9 @@ def _patch(
             verdicts.append(verdict._replace(finding=verdict.finding._replace(help=advice)))
     verdicts += agreement.contradictions(new, interface)
     verdicts += ask(_OF_DEFAULTS, *nodes(new.parameters, PARAMETERS))
-    notes = [
-        f"{name!r} is omitted: {error.message}"
-        for name, error in spec.omissible.items()
-        if name not in document["parameters"]["properties"]
-    ]
-    if manifest is not None and not spec.signature.is_certain:
-        absent = [name for name in spec.names if name not in document["parameters"]["properties"]]
-        notes += [f"{name!r} is omitted: a decorator may supply it" for name in absent]
-    notes += [*spec.notes, *(error.message for error in spec.losses)]
     known = manifest.document.get("parameters", {}).get("properties", {}) if manifest else {}
     added = document["parameters"]["properties"].keys() - known
-    notes += spec.undescribed(added)
+    notes = [*_omitted(document, spec, is_new=manifest is None), *spec.undescribed(added)]
     adds_options = not spec.needed.issuperset(added)
     return Sync(
         folder,
@@ -301,6 +292,20 @@ def _patch(
         adds_options=adds_options,
         offers_output=is_offered and not ways.output_schema and has_fields(returns or {}),
     )
+
+
+def _omitted(document: Mapping[str, JSON], spec: FunctionSpec, *, is_new: bool) -> list[str]:
+    """Return what a manifest omits of its function, each with the reason."""
+    listed = document["parameters"]["properties"]
+    notes = [
+        f"{name!r} is omitted: {error.message}"
+        for name, error in spec.omissible.items()
+        if name not in listed
+    ]
+    if not is_new and not spec.signature.is_certain:
+        absent = [name for name in spec.names if name not in listed]
+        notes += [f"{name!r} is omitted: a decorator may supply it" for name in absent]
+    return [*notes, *spec.notes, *(error.message for error in spec.losses)]
 
 
 _BEFORE_OUTPUT = ("$schema", "name", "title", "description", "parameters")
