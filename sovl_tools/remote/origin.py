@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -41,7 +42,7 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import fit_names, name_problem
 from sovl_tools.remote.loop import remote_loop
-from sovl_tools.remote.session import McpServer, RemoteError, load_sdk, session_of
+from sovl_tools.remote.session import McpServer, RemoteError, session_of
 from sovl_tools.remote.snapshot import Reviewed, SnapshotError
 from sovl_tools.schema.subschemas import nodes
 
@@ -79,7 +80,6 @@ class RemoteTools(NamedTuple):
         try:
             locked = self.server.locked
             reviewed = Reviewed.of(locked) if locked is not None else None
-            load_sdk()
             listed = remote_loop().submit(session_of(self.server).list_tools()).result()
         except (RemoteError, SnapshotError, CancelledError) as error:
             words = f"the tools of an MCP server can't be had: {error}"
@@ -215,10 +215,11 @@ def _shown(value: object) -> str:
 def enter(look: Look, origin: RemoteTools) -> CatalogChange:
     """Check a server's tools, now and after each change; ``look`` is a method."""
     change = look(origin)
-    listeners = session_of(origin.server).on_change
-    refresh = _Refresh(WeakMethod(look), origin, listeners)
-    if refresh not in listeners:
-        listeners.append(refresh)
+    with suppress(RemoteError):  # without the SDK there are neither tools nor changes
+        listeners = session_of(origin.server).on_change
+        refresh = _Refresh(WeakMethod(look), origin, listeners)
+        if refresh not in listeners:
+            listeners.append(refresh)
     return change
 
 
