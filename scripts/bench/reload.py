@@ -4,24 +4,30 @@ The floor, in the same run: until the handler of a bare watchdog observer is cal
 of the one file. The budget is twice the quiet period that the watcher waits for further changes.
 
 Then the same for the page of ``sovl-tools dev``: until its stream of events has the tool's row.
+Where FastMCP is installed, from a save to the new code's answer to a client, by
+``sovl-tools serve`` and by ``fastmcp run --reload``, which starts its server again.
 
     python scripts/bench/reload.py [N [EDITS]]
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from statistics import median, quantiles
 from threading import Event
 
 import httpx
+from mcp import Client, MCPError
 from measuring import show
 from shapes import SHAPES, make_folders
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
@@ -153,6 +159,70 @@ def measure_page(base: Path, count: int, budget: float, edits: int = 20) -> None
     show("... the first list of the tools", first / QUIET, "the quiet period", 20, note)
 
 
+FASTMCP = """
+import sys
+from importlib import import_module
+from pathlib import Path
+from fastmcp import FastMCP
+
+server = FastMCP("bench")
+for path in sorted(Path("tools").glob("*/*.py")):
+    sys.path.insert(0, str(path.parent))
+    server.tool(getattr(import_module(path.stem), path.stem))
+"""
+
+
+def measure_peer(base: Path, count: int = 40, edits: int = 10) -> None:
+    """Measure from a save to the new code's answer to a client, next to FastMCP."""
+    make_folders(base / "tools", SHAPES["plain"], count)
+    (base / "server.py").write_text(FASTMCP)
+    options = ["--transport", "http", "--port"]
+    commands = {
+        "ours": [sys.executable, "-m", "sovl_tools", "-q", "serve", *options],
+        "FastMCP": ["fastmcp", "run", "server.py", "--no-banner", "--reload", *options],
+    }
+    module = min((base / "tools").glob("*/*.py"))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    took: dict[str, list[float]] = {}
+    for label, command in commands.items():
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        server = subprocess.Popen(
+            [*command, str(port)],
+            cwd=base,
+            env={**os.environ, "PATH": path},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            took[label] = [
+                asyncio.run(answered(f"http://127.0.0.1:{port}/mcp", module, number))
+                for number in range(1, edits + 1)
+            ][1:]
+        finally:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+    ours, theirs = median(took["ours"]), median(took["FastMCP"])
+    note = f"{ours * 1e3:.0f} ms and {theirs * 1e3:.0f} ms"
+    show(f"save to a client's answer, {count} tools", ours / theirs, "FastMCP", 0.2, note)
+
+
+async def answered(url: str, module: Path, number: int) -> float:
+    """Replace a module; return the seconds until a client gets its number."""
+    started = replaced(module, number)
+    while time.perf_counter() < started + PATIENCE:
+        try:
+            async with Client(url) as client:
+                result = await client.call_tool(module.stem, {"a": 5, "b": 3})
+        except (ExceptionGroup, MCPError):  # the server starts
+            continue
+        if f'"text":"{number}"' in result.model_dump_json():
+            return time.perf_counter() - started
+    raise TimeoutError(url)
+
+
 def least(work: Callable[[], object]) -> float:
     """Return the least CPU seconds of a few runs."""
     times = []
@@ -169,3 +239,5 @@ if __name__ == "__main__":
         measure(Path(place).resolve(), size, int(sys.argv[2]) if len(sys.argv) > 2 else 100)
         measure_page(Path(place).resolve(), 19, budget=5)
         measure_page(Path(place).resolve(), size, budget=8)
+        if find_spec("fastmcp"):
+            measure_peer(Path(place).resolve() / "peer")
