@@ -178,27 +178,24 @@ def session_of(server: McpServer) -> Any:
     Raises:
         RemoteError: the SDK is not installed.
     """
-    load_sdk()
-    from sovl_tools.remote.connection import McpSession  # noqa: PLC0415 - of an extra
-
-    loop = remote_loop()
+    loop, connection = remote_loop(), load_sdk()
     found = _SESSIONS.get((loop, server))
     if found is None:
         # two threads can come at once: the first one's session stays
-        found = _SESSIONS.setdefault((loop, server), McpSession(server))
+        found = _SESSIONS.setdefault((loop, server), connection.McpSession(server))
         loop.closing(found, found.close)
     return found
 
 
-def load_sdk() -> None:
-    """Import the SDK, which takes a while that no server is to blame for.
+def load_sdk() -> Any:
+    """Import the SDK, which takes a while that no server is to blame for; return our module on it.
 
     Raises:
         RemoteError: it is not installed.
     """
     if importlib.util.find_spec("mcp") is None:
         raise RemoteError("MCP servers need the extra: pip install 'sovl-tools[mcp]'")
-    importlib.import_module("sovl_tools.remote.connection")
+    return importlib.import_module("sovl_tools.remote.connection")
 
 
 def variable(name: str) -> str:
