@@ -177,7 +177,7 @@ def test_a_tool_without_any_description_is_named_and_reported() -> None:
     registry = ToolRegistry()
     registry.register(bare)
     assert registry["bare"].description == "Tool: bare"
-    assert [each.code for each in registry.report.warnings] == ["ST705"]
+    assert [each.code for each in registry.report.warnings] == ["ST705", "ST306"]
 
 
 def test_the_first_of_two_registered_tools_stays_unless_told_otherwise(
@@ -242,8 +242,8 @@ def test_a_scan_finds_the_tools_of_all_modules_and_survives_a_broken_one(install
     registry = ToolRegistry()
     change = registry.load_package("commander")
     assert change.added == ("get_current_weather", "moon", "tides")
-    assert [each.code for each in registry.report.diagnostics] == ["ST701"]
-    assert "nothing_of_that_name" in registry.report.diagnostics[0].message
+    [error] = registry.report.errors
+    assert (error.code, "nothing_of_that_name" in error.message) == ("ST701", True)
     assert Tooler(registry).call_sync("tides", {"port": "Kiel"}).value == "at noon"
 
 
