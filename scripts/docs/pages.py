@@ -51,7 +51,7 @@ def sources() -> dict[str, str]:
     inside = [
         path
         for path in sorted(DOCS.rglob("*.md"))
-        if path.relative_to(DOCS).parts[0] not in {"decisions", "examples"}
+        if path.relative_to(DOCS).parts[0] != "examples"
     ]
     files = [*(ROOT / name for name in OUTSIDE), *inside]
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in files}

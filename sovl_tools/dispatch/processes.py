@@ -2,7 +2,7 @@
 
 Futures and the exception of a process that dies are pebble's; its pool is not, because there the
 workers share one pipe and its lock, so that killing one at a bad moment takes the others
-down (see docs/decisions). Here each worker has its own pipe and a thread that reads it.
+down (see docs/decisions.md). Here each worker has its own pipe and a thread that reads it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ MANIFEST = DOCS / "reference" / "manifest.md"
 FORMATS_PAGE = DOCS / "reference" / "formats.md"
 COMMANDS = DOCS / "reference" / "commands"
 TUTORIAL = DOCS / "tutorial"
-OTHERS = {"decisions", "examples"}
+OTHERS = {"examples"}
 PAGES = [
     *(path for path in sorted(DOCS.rglob("*.md")) if path.relative_to(DOCS).parts[0] not in OTHERS),
     REPOSITORY / "README.md",
