@@ -49,9 +49,7 @@ _LINK = re.compile(r"(?P<image>!?)\[(?P<label>(?:[^\[\]`]|`[^`]*`)+)\]\((?P<targ
 def sources() -> dict[str, str]:
     """Return the hand-written pages by their paths in the repository."""
     inside = [
-        path
-        for path in sorted(DOCS.rglob("*.md"))
-        if path.relative_to(DOCS).parts[0] != "examples"
+        path for path in sorted(DOCS.rglob("*.md")) if path.relative_to(DOCS).parts[0] != "examples"
     ]
     files = [*(ROOT / name for name in OUTSIDE), *inside]
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in files}
