@@ -99,9 +99,9 @@ def test_an_unsound_procedure_is_in_the_report_and_says_why(folder: Folder) -> N
 def test_a_directory_that_is_not_there_or_empty_is_told(folder: Folder) -> None:
     folder.registry.load_procedures(folder.path / "nowhere")
     folder.load()
-    empty, missing = sorted(each.message for each in folder.registry.report.diagnostics)[::-1]
-    assert missing.startswith("the procedures can't be read: ")
-    assert empty == "there's no tool in the directory of procedures"
+    told = [each.message for each in folder.registry.report.diagnostics]
+    assert any(each.startswith("the procedures can't be read: ") for each in told)
+    assert "there's no tool in the directory of procedures" in told
 
 
 def test_a_reload_sees_what_has_changed(folder: Folder) -> None:
