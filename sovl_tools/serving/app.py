@@ -117,16 +117,10 @@ async def _ready(request: Request) -> Response:
     return JSONResponse({"status": "ready"})
 
 
-async def _refused(request: Request, reason: Exception) -> Response:
+async def _refused(_: Request, reason: Exception) -> Response:
     """Answer a request that isn't as this API wants it."""
-    error, path = cast("HTTPException", reason), request.scope["path"]
-    headers, detail = {**(error.headers or {})}, error.detail
-    if "Allow" in headers:
-        headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
-        detail = f"{request.method[:20]} isn't a method of {path[:80]!r}, but {headers['Allow']}"
-    elif error.status_code == _NOT_FOUND:
-        detail = f"there's nothing at {path[:80]!r}"
-    return problem(error.status_code, detail, headers)
+    error = cast("HTTPException", reason)
+    return problem(error.status_code, error.detail, error.headers)
 
 
 async def _busy(_: Request, reason: Exception) -> Response:
@@ -136,8 +130,6 @@ async def _busy(_: Request, reason: Exception) -> Response:
 async def _broken(_: Request, __: Exception) -> Response:
     return problem(500, "the server made a mistake; its log says more")
 
-
-_NOT_FOUND = 404
 
 PUBLIC = (
     "name", "title", "description", "parameters", "output_schema", "annotations", "category",
@@ -228,8 +220,8 @@ class Api:
         if name in listing.tools:
             return _tagged(request, listing, listing.tools[name])
         try:
-            found = self._registry[name]
-            return failed(Failure("unavailable", f"the schema of {found.name} can't be made now"))
+            words = f"the schema of {self._registry[name].name} can't be made now"
+            return failed(Failure("unavailable", words))
         except ToolNotFoundError as error:
             kind: FailureKind = "unknown_tool" if error.reason is None else "unavailable"
             return failed(without_directories(Failure(kind, str(error)), self._registry))

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from stat import S_IMODE
 from typing import NamedTuple
 
 from sovl_tools.configuration import Configuration
@@ -276,8 +275,6 @@ def add_server(
 def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False) -> Change:
     """Remove the entry of our server.
 
-    With the last one, the copies of the file go, and its permissions are those from before again.
-
     Raises:
         ConfigurationError: as ``add_server``; or there's no such entry, or it is not ours.
     """
@@ -291,8 +288,6 @@ def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False
     if not dry_run:
         servers = {key: each for key, each in before.servers.items() if key != name}
         before.replace(before.with_servers(servers))
-        if all(_tools_of(each) is None for each in servers.values()):
-            before.restore_mode()
     return Change(path, entry)
 
 
@@ -347,11 +342,6 @@ class _Configuration(NamedTuple):
         servers: dict[str, JSON] = self.document.get(self.key, {})
         return servers
 
-    @property
-    def backup(self) -> str:
-        """The path of the copy, next to the file and not next to a link to it."""
-        return os.path.realpath(self.path) + BACKUP
-
     def with_servers(self, servers: Mapping[str, JSON]) -> str:
         """Return the text with other entries."""
         document, text = {**self.document, self.key: servers}, self.text or ""
@@ -361,28 +351,13 @@ class _Configuration(NamedTuple):
         before = f"{text.rstrip()}\n" if text.strip() else ""
         return f"{before}{render_json(document, HOUSE._replace(is_mixed=False))}\n"
 
-    @property
-    def first_backup(self) -> str:
-        """The path of the first copy, which has the file's permissions from before our entry."""
-        return f"{self.backup}.first"
-
     def backed_up(self) -> str | None:
         """Copy the file and its permissions, if there is one, and return the copy's path."""
         if self.text is None:
             return None
         with _writing(self.path):
-            if os.path.exists(self.backup) and not os.path.exists(self.first_backup):
-                os.replace(self.backup, self.first_backup)
-            return shutil.copy(self.path, self.backup)
-
-    def restore_mode(self) -> None:
-        """Give a file that we made private the permissions of its first copy; remove the copies."""
-        place = os.path.realpath(self.path)
-        with _writing(self.path):
-            for copy in (self.first_backup, self.backup):
-                if os.path.exists(copy) and S_IMODE(os.stat(place).st_mode) == _PRIVATE:
-                    os.chmod(place, S_IMODE(os.stat(copy).st_mode))
-                Path(copy).unlink(missing_ok=True)
+            # next to the file, and not next to a link to it
+            return shutil.copy(self.path, os.path.realpath(self.path) + BACKUP)
 
     def replace(self, text: str, *, mode: int | None = None) -> None:
         """Replace the file; its permissions stay if ``mode`` is None."""

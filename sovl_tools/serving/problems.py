@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -60,23 +59,8 @@ def without_directories(failure: Failure, registry: ToolRegistry) -> Failure:
     text = _without_code(failure.message, registry)
     if failure.kind == "unavailable":  # which says why a tool did not load
         for path in {each.path for each in registry.report.diagnostics if each.path in text}:
-            text = text.replace(path, _ending(path))
-        text = _ABSOLUTE.sub(lambda found: _shortened(found[0]), text)
+            text = text.replace(path, "/".join(Path(path).parts[-2:]))
     return failure._replace(message=text, details=details)
-
-
-_ABSOLUTE = re.compile(r"""(?<![\w/\\:.~#])(?:/|[A-Za-z]:[\\/])[^\s'"`<>|:;,()\[\]{}]+""")
-"""What looks like an absolute path."""
-
-
-def _shortened(path: str) -> str:
-    """Return the end of a path if it is one of this machine, otherwise what was given."""
-    root = Path(*Path(path).parts[:2])
-    return _ending(path) if root.exists() else path
-
-
-def _ending(path: str) -> str:
-    return "/".join(Path(path).parts[-2:])
 
 
 def _without_code(text: str, registry: ToolRegistry) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -40,22 +39,20 @@ def listen(host: str, port: int, security: Security, *, allow_all: bool = False)
         raise ListeningError(f"there's no address {host!r}: {_reason(error)}") from error
     # most clients try this family first, or have no other
     found.sort(key=lambda each: each[0] != socket.AF_INET)
-    family, kind, protocol, _, address = found[0]
+    family, _, _, _, address = found[0]
     is_local = ip_address(str(address[0]).partition("%")[0]).is_loopback
     if not (is_local or security.tokens or allow_all):
         words = f"on {host} everyone who reaches it could call the tools"
         advice = "demand a token with --token-env NAME, or say --allow-unauthenticated"
         raise ListeningError(f"{words}: {advice}")
-    listening = socket.socket(family, kind, protocol)
     try:
-        if os.name == "posix":  # elsewhere it would let two servers share the port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(socket.SOMAXCONN)
+        # "::" is every address, also those of IPv4
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(
+            address, family=family, backlog=socket.SOMAXCONN, dualstack_ipv6=both
+        )
     except OSError as error:
-        listening.close()
         raise ListeningError(f"can't listen on {host}:{port}: {_reason(error)}") from error
-    return listening
 
 
 def _reason(error: Exception) -> str:
@@ -87,9 +84,6 @@ async def serve(
         listening: where; it is closed at the end.
         shutdown_timeout: how long calls can take to end, in seconds.
         on_start: called with the URL when requests are answered.
-
-    Raises:
-        ListeningError: the lifespan of the application failed.
     """
     config = uvicorn.Config(
         app,
@@ -124,10 +118,7 @@ class _Server(uvicorn.Server):
         self._on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        try:
-            await super().startup(sockets)
-        except SystemExit:
-            raise ListeningError("the application did not start; see the log") from None
+        await super().startup(sockets)
         if self._on_start is not None:
             for listening in sockets or ():
                 self._on_start(url_of(listening))

@@ -8,35 +8,26 @@ client needs a few, is a third of the time until ``serve`` answers.
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec, module_from_spec
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
-_LOCKS: dict[str, threading.RLock] = {}
+_LOCK = RLock()
 
 
 class _Package(ModuleType):
     """A package whose ``__init__.py`` runs when a name is read that it would bind."""
 
     def __getattr__(self, name: str) -> Any:
-        with _LOCKS[self.__name__]:
+        with _LOCK:
             if type(self) is _Package and self.__spec__ and self.__spec__.loader:
-                _become(self, _Running)
-                try:
-                    with _models_are_built_when_used():
-                        self.__spec__.loader.exec_module(self)
-                except BaseException:
-                    _become(self, _Package)
-                    raise
                 _become(self, ModuleType)
+                with _models_are_built_when_used():
+                    self.__spec__.loader.exec_module(self)
         return ModuleType.__getattribute__(self, name)
-
-
-class _Running(_Package):
-    """The same while that runs: other threads wait."""
 
 
 def _become(module: ModuleType, kind: type[ModuleType]) -> None:
@@ -63,7 +54,6 @@ def import_in_parts(*packages: str) -> None:
         if spec is None:
             return  # it has run already, or isn't installed
         module = module_from_spec(spec)
-        _LOCKS[name] = threading.RLock()
         _become(module, _Package)
         sys.modules[name] = module
         above, _, last = name.rpartition(".")

@@ -20,7 +20,6 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import (
-    INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
@@ -28,7 +27,6 @@ from mcp_types import (
     JSONRPCRequest,
     JSONRPCResponse,
 )
-from pydantic import ValidationError
 
 from sovl_tools.dispatch.async_runner import await_thread
 
@@ -39,7 +37,6 @@ GRACE: Final = 5.0
 """How many seconds calls must end after the client has closed its side."""
 
 _MOST_WAITING = 16
-_CANCELLED = "notifications/cancelled"
 
 
 @contextmanager
@@ -124,8 +121,9 @@ class _Answers(_Stream):
         if request.method != "subscriptions/listen":
             self._open.add(request.id)
 
-    def settle(self, request_id: str | int | None) -> None:
-        self._open.discard(request_id)
+    def settle(self, request_id: Any) -> None:
+        if isinstance(request_id, str | int):
+            self._open.discard(request_id)
         if not self._open:
             self._is_settled.set()
 
@@ -154,29 +152,25 @@ class _Requests(_Stream):
     async def __anext__(self) -> SessionMessage:
         while (item := await anext(self._stream, None)) is not None:
             if isinstance(item, Exception):
-                await self._answers.send(SessionMessage(_error(item)))
+                await self._answers.send(SessionMessage(_NO_MESSAGE))
                 continue
             found: SessionMessage = item
             if isinstance(found.message, JSONRPCRequest):
                 self._answers.expect(found.message)
             elif isinstance(found.message, JSONRPCNotification):
-                self._note(found.message)
+                # a request that is cancelled gets no answer
+                self._answers.settle((found.message.params or {}).get("requestId"))
             return found
         await self._answers.settled()
         raise StopAsyncIteration
 
-    def _note(self, notification: JSONRPCNotification) -> None:
-        request_id = (notification.params or {}).get("requestId")
-        if notification.method == _CANCELLED and isinstance(request_id, str | int):
-            self._answers.settle(request_id)
 
-
-def _error(problem: Exception) -> JSONRPCError:
-    """Return the answer to a line that isn't a message."""
-    is_json = isinstance(problem, ValidationError) and problem.errors()[0]["type"] != "json_invalid"
-    words = "this isn't a message of JSON-RPC 2.0" if is_json else "this isn't JSON"
-    code = INVALID_REQUEST if is_json else PARSE_ERROR
-    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=words))
+_NO_MESSAGE = JSONRPCError(
+    jsonrpc="2.0",
+    id=None,
+    error=ErrorData(code=PARSE_ERROR, message="this isn't a message of JSON-RPC 2.0"),
+)
+"""The answer to a line that isn't a message."""
 
 
 class _Lines:

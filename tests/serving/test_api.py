@@ -286,7 +286,7 @@ async def test_odd_paths_and_methods_are_problems(
 ) -> None:
     response = await client.request(method, path)
     assert response.status_code == status
-    assert response.headers.get("allow") == allow
+    assert {*response.headers.get("allow", "").split(", ")} == {*(allow or "").split(", ")}
     problem(response)
 
 
