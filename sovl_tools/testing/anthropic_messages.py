@@ -1,4 +1,4 @@
-"""Anthropic's Messages: its answers, whole and as events, and its checks of requests.
+"""The answers of Anthropic's Messages, whole and as events.
 
 After the reference of ``POST /v1/messages``, its guide to streaming and the types of the
 ``anthropic`` package.
@@ -6,27 +6,11 @@ After the reference of ``POST /v1/messages``, its guide to streaming and the typ
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import pairwise, takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing.anthropic_requests import MESSAGES, check_tools
-from sovl_tools.testing.script import (
-    Event,
-    Failure,
-    Memory,
-    Objection,
-    Request,
-    Turn,
-    json_object,
-    unpaired,
-)
-from sovl_tools.testing.shapes import check_for_anthropic, is_object
-
-PROVIDER = "anthropic"
-PREFIX = "toolu"
+from sovl_tools.testing.script import Event, Failure, Memory, Turn, json_object
 
 
 class Block(NamedTuple):
@@ -64,7 +48,7 @@ def broken(_turn: Turn, failure: Failure, _sent: int) -> Iterator[Event]:
     yield Event("error", error(failure._replace(kind=kind)))
 
 
-def error(failure: Failure, _param: str | None = None) -> dict[str, JSON]:
+def error(failure: Failure) -> dict[str, JSON]:
     """Return the body of an error; it has a type and a message and no more."""
     kind = failure.kind or _KINDS.get(failure.status, "api_error")
     error = {"type": kind, "message": failure.message}
@@ -149,194 +133,10 @@ def _event(name: str, **data: JSON) -> Event:
     return Event(name, {"type": name, **data})
 
 
-def objections(request: Request, memory: Memory) -> Iterator[Objection]:
-    """Yield the problems of a request; the rules need a body of the right shape."""
-    wrong: list[Objection] = []
-    if not (request.headers.get("x-api-key") or request.headers.get("authorization")):
-        wrong.append(Objection("x-api-key header is required", status=401))
-    if "anthropic-version" not in request.headers:
-        wrong.append(Objection("anthropic-version: header is required"))
-    if not is_object(request):
-        wrong.append(Objection("The request body is not valid JSON: expected an object"))
-    wrong += [] if wrong else check_for_anthropic(MESSAGES, request.body)
-    yield from wrong
-    if not wrong:
-        yield from check_tools(request.body)
-        yield from _check_history(request.body, memory)
-
-
-def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
-    if not body["messages"]:
-        yield Objection("messages: at least one message is required")
-        return
-    if body["messages"][0]["role"] == "assistant":
-        yield Objection('messages: first message must use the "user" role')
-    yield from _check_blocks(body)
-    turns = _turns_of(body["messages"])
-    yield from _check_results(turns)
-    yield from _check_thinking(turns, body, memory)
-
-
 def remember(turn: Turn, memory: Memory) -> None:
     """Keep the thinking of an answer, which its tool uses must be sent back with."""
-    made = [block.whole for block in _blocks(turn)]
-    thinking = [block for block in made if block["type"] == "thinking"]
-    for block in thinking:
-        memory.thoughts[block["signature"]] = block["thinking"]
-    for block in made:
-        if thinking and block["type"] == "tool_use":
-            memory.thinking[block["id"]] = thinking
-
-
-_ID = "^[a-zA-Z0-9_-]+$"
-_ROLES = {
-    "tool_use": "assistant",
-    "tool_result": "user",
-    "thinking": "assistant",
-    "redacted_thinking": "assistant",
-}
-
-
-def _check_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
-    """Yield the problems of the blocks of all messages and of the system's."""
-    messages = body["messages"]
-    if isinstance(body.get("system"), list):
-        yield from _check_texts(body["system"], "system")
-    for index, message in enumerate(messages):
-        is_last = index == len(messages) - 1
-        content = _content_of(message)
-        if not message["content"]:
-            if not (is_last and message["role"] == "assistant"):
-                yield Objection(
-                    f"messages.{index}: all messages must have non-empty content except for the"
-                    " optional final assistant message"
-                )
-            continue
-        yield from _check_texts(content, "messages")
-        for number, block in enumerate(content):
-            yield from _check_block(block, message["role"], f"messages.{index}.content.{number}")
-
-
-def _check_texts(content: list[dict[str, Any]], place: str) -> Iterator[Objection]:
-    texts = [block["text"] for block in content if block["type"] == "text"]
-    if not all(texts):
-        yield Objection(f"{place}: text content blocks must be non-empty")
-    elif not all(text.strip() for text in texts):
-        yield Objection(f"{place}: text content blocks must contain non-whitespace text")
-
-
-def _check_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objection]:
-    kind = block["type"]
-    if role != _ROLES.get(kind, role):
-        yield Objection(f"{place}: `{kind}` blocks can only be in `{_ROLES[kind]}` messages")
-    # the key that a kind does not have passes as "_"
-    for key in ("id", "tool_use_id"):
-        if kind in ("tool_use", "tool_result") and not re.fullmatch(_ID, block.get(key, "_")):
-            yield Objection(f"{place}.{kind}.{key}: String should match pattern '{_ID}'")
-    content = block.get("content") if kind == "tool_result" else None
-    if not isinstance(content, list):
-        return
-    if block.get("is_error") and any(each["type"] != "text" for each in content):
-        yield Objection(
-            f"{place}.tool_result: all content must be type `text` if `is_error` is true"
-        )
-    yield from _check_texts(content, "messages")
-
-
-def _check_results(turns: list[Part]) -> Iterator[Objection]:
-    """Yield tool uses without a result, and results without a tool use."""
-    nobody = Part(0, "", [])
-    for before, turn in pairwise([nobody, *turns, nobody]):
-        uses = [block["id"] for block in before.of_type("tool_use")]
-        results = {
-            number: block["tool_use_id"]
-            for number, block in enumerate(turn.blocks)
-            if block["type"] == "tool_result"
-        }
-        for number, identity in unpaired(uses, results)[1].items():
-            words = _STRAY.format(identity)
-            yield Objection(f"messages.{turn.start}.content.{number}: {words}")
-        # results must be first in the turn behind the tool uses, before any text
-        first = takewhile(lambda block: block["type"] == "tool_result", turn.blocks)
-        missing, _ = unpaired(uses, dict(enumerate(block["tool_use_id"] for block in first)))
-        if missing:
-            words = _UNANSWERED.format(", ".join(missing))
-            yield Objection(f"messages.{before.start}: {words}")
-
-
-_UNANSWERED = (
-    "`tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use`"
-    " block must have a corresponding `tool_result` block in the next message."
-)
-_STRAY = (
-    "unexpected `tool_use_id` found in `tool_result` blocks: {}. Each `tool_result` block must have"
-    " a corresponding `tool_use` block in the previous message."
-)
-
-
-Blocks = list[dict[str, Any]]
-
-
-class Part(NamedTuple):
-    """The turn of one side.
-
-    Attributes:
-        start: the index of its first message.
-        role: whose turn it is.
-        blocks: all its content.
-    """
-
-    start: int
-    role: str
-    blocks: Blocks
-
-    def of_type(self, kind: str) -> Blocks:
-        """Return the blocks of a type."""
-        return [block for block in self.blocks if block["type"] == kind]
-
-
-def _turns_of(messages: list[dict[str, Any]]) -> list[Part]:
-    """Return the turns; the system's belong to the user's before them."""
-    turns: list[Part] = []
-    for index, message in enumerate(messages):
-        role = "user" if message["role"] == "system" else message["role"]
-        if turns and turns[-1].role == role:
-            turns[-1].blocks.extend(_content_of(message))
-        else:
-            turns.append(Part(index, role, _content_of(message)))
-    return turns
-
-
-def _content_of(message: dict[str, Any]) -> Blocks:
-    """Return the blocks of a message; a string is one block."""
-    content = message["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
-
-
-def _check_thinking(
-    turns: list[Part], body: dict[str, JSON], memory: Memory
-) -> Iterator[Objection]:
-    """Yield thinking that was changed, and a last tool use whose thinking is not there.
-
-    Thinking of earlier turns can be omitted, and all of it where the request disables it.
-    """
-    spoken = [turn for turn in turns if turn.role == "assistant"]
-    for turn in spoken:
-        for number, block in enumerate(turn.blocks):
-            if block["type"] == "thinking" and block["thinking"] != memory.thoughts.get(
-                block["signature"]
-            ):
-                place = f"messages.{turn.start}.content.{number}"
-                yield Objection(f"{place}: Invalid `signature` in `thinking` block")
-    if not spoken or body.get("thinking", {}).get("type") == "disabled":
-        return
-    turn = spoken[-1]
-    wanted = [memory.thinking.get(block["id"], []) for block in turn.of_type("tool_use")]
-    # all tool uses of one answer have the same thinking before them
-    needed = next((blocks for blocks in wanted if blocks), [])
-    if needed and turn.blocks[: len(needed)] != needed:
-        yield Objection(
-            f"messages.{turn.start}.content.0: `thinking` or `redacted_thinking` blocks in the"
-            " latest assistant message must be there, and must remain as they were in the original"
-            " response."
-        )
+    thought, *others = [block.whole for block in _blocks(turn)] or [{}]
+    if thought.get("type") == "thinking":
+        memory.thoughts[thought["signature"]] = thought["thinking"]
+        uses = [each["id"] for each in others if each["type"] == "tool_use"]
+        memory.thought_before |= dict.fromkeys(uses, thought["signature"])

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions: its answers, whole and as chunks, and its checks of requests.
+"""The answers of OpenAI's Chat Completions, whole and as chunks.
 
 After the reference of ``POST /v1/chat/completions`` and the types of the ``openai`` package.
 """
@@ -6,28 +6,10 @@ After the reference of ``POST /v1/chat/completions`` and the types of the ``open
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing import openai_requests
-from sovl_tools.testing.openai_requests import CHAT, Function, empty, misnamed, too_long
-from sovl_tools.testing.script import (
-    CREATED,
-    Call,
-    Event,
-    Failure,
-    Memory,
-    Objection,
-    Request,
-    Turn,
-    Usage,
-    unpaired,
-)
-from sovl_tools.testing.shapes import check_for_openai, unreadable_for_openai
-
-PROVIDER = "openai"
-PREFIX = "call"
+from sovl_tools.testing.script import CREATED, Call, Event, Failure, Memory, Turn, Usage
 
 
 def body(turn: Turn) -> dict[str, JSON]:
@@ -78,11 +60,11 @@ def broken(_turn: Turn, failure: Failure, _sent: int) -> Iterator[Event]:
     yield Event(None, error(failure))
 
 
-def error(failure: Failure, param: str | None = None) -> dict[str, JSON]:
+def error(failure: Failure) -> dict[str, JSON]:
     """Return the body of an error, which both of OpenAI's APIs share."""
     kind = failure.kind or _KINDS.get(failure.status, "server_error")
     code = failure.code or _CODES.get(failure.status)
-    return {"error": {"message": failure.message, "type": kind, "param": param, "code": code}}
+    return {"error": {"message": failure.message, "type": kind, "param": None, "code": code}}
 
 
 _KINDS = {
@@ -127,7 +109,7 @@ def _chunk(turn: Turn, delta: dict[str, Any], finish_reason: str | None = None) 
 
 
 def _wants_usage(turn: Turn) -> bool:
-    return bool((turn.request.get("stream_options") or {}).get("include_usage"))
+    return bool((turn.request.body.get("stream_options") or {}).get("include_usage"))
 
 
 def _usage(usage: Usage) -> dict[str, JSON]:
@@ -138,98 +120,6 @@ def _usage(usage: Usage) -> dict[str, JSON]:
         "prompt_tokens_details": {"cached_tokens": usage.cached, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning, "audio_tokens": 0},
     }
-
-
-_MAX_ID = 40
-_NO_SUCH_CHOICE = (
-    "Invalid value for 'tool_choice': no function named '{}' was specified in the 'tools'"
-    " parameter."
-)
-
-
-def objections(request: Request, _memory: Memory) -> Iterator[Objection]:
-    """Yield the problems of a request; the rules need a body of the right shape."""
-    # a body of the wrong shape gets no further: the next checks rely on it
-    wrong = [*unreadable_for_openai(request)]
-    if not wrong:
-        if not request.body.get("model"):
-            wrong.append(Objection("you must provide a model parameter"))
-        wrong += check_for_openai(CHAT, request.body)
-    yield from wrong
-    if not wrong:
-        yield from _check_tools(request.body)
-        messages = request.body["messages"]
-        if not messages:
-            yield empty("messages")
-        for index, message in enumerate(messages):
-            if message["role"] == "assistant":
-                yield from _check_assistant(message, index)
-        yield from _check_pairs(messages)
-
-
-def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
-    tools = body.get("tools", ())
-    functions = [
-        Function(tool["function"], f"tools[{index}].function")
-        for index, tool in enumerate(tools)
-        if tool["type"] == "function"
-    ]
-    if "tools" in body and not tools:
-        yield empty("tools")
-    yield from openai_requests.objections(body, functions, _NO_SUCH_CHOICE)
-    for key in ("tool_choice", "parallel_tool_calls"):
-        if not tools and body.get(key) is not None and body[key] != "none":
-            yield Objection(f"'{key}' is only allowed when 'tools' are specified.", key)
-    if body.get("stream_options") is not None and body.get("stream") is not True:
-        yield Objection(
-            "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-            "stream_options",
-        )
-
-
-def _check_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]:
-    calls = message.get("tool_calls")
-    if calls == []:
-        yield empty(f"messages[{index}].tool_calls")
-    for number, call in enumerate(calls or ()):
-        place = f"messages[{index}].tool_calls[{number}]"
-        yield from too_long(call["id"], f"{place}.id", _MAX_ID)
-        if call["type"] == "function":
-            yield from misnamed(call["function"]["name"], f"{place}.function.name")
-    members = (calls, message.get("content"), message.get("refusal"), message.get("audio"))
-    if all(each is None for each in (*members, message.get("function_call"))):
-        yield Objection(
-            "Invalid value for 'content': expected a string, got null.",
-            f"messages.[{index}].content",
-        )
-
-
-def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
-    """Yield the calls that are not answered directly behind them, and answers to none."""
-    # answers can be in any order, but must follow the calls directly
-    starts = [i for i, each in enumerate(messages) if not i or each["role"] != "tool"]
-    for start, end in pairwise([*starts, len(messages)]):
-        calls = [call["id"] for call in messages[start].get("tool_calls") or ()]
-        answers = {
-            index: each["tool_call_id"]
-            for index, each in enumerate(messages[start:end], start)
-            if each["role"] == "tool"
-        }
-        waiting, strays = unpaired(calls, answers)
-        for index, identity in strays.items():
-            yield Objection(_STRAY.format(identity), f"messages.[{index}].role")
-        if waiting:
-            yield Objection(_UNANSWERED.format(", ".join(waiting)), f"messages.[{end}].role")
-
-
-_STRAY = (
-    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with"
-    " 'tool_calls'. There's no call '{}' before it."
-)
-_UNANSWERED = (
-    "An assistant message with 'tool_calls' must be followed by tool messages responding to each"
-    " 'tool_call_id'. The following tool_call_ids did not have response messages: {}"
-)
 
 
 def remember(_turn: Turn, _memory: Memory) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON
 
@@ -260,55 +261,6 @@ class Event(NamedTuple):
         return f"{head}data: {text}\n\n".encode(errors="surrogatepass")
 
 
-class Turn(NamedTuple):
-    """A reply together with the request that it answers.
-
-    Attributes:
-        number: of the answer among the server's answers, from one; it is part of the ids.
-        request: the request's body.
-        reply: the reply; each of its calls has an id.
-        piece: the maximum number of characters in a delta.
-    """
-
-    number: int
-    request: dict[str, JSON]
-    reply: Reply
-    piece: int
-
-    @property
-    def model(self) -> str:
-        """The request's model; a stored prompt may set it instead."""
-        return str(self.request.get("model") or "scripted")
-
-    @property
-    def is_streaming(self) -> bool:
-        """Whether the answer must be a stream of events."""
-        return self.request.get("stream") is True
-
-    def pieces(self, text: str) -> Iterator[str]:
-        """Cut a string into deltas, wherever the cuts may fall."""
-        for start in range(0, len(text), self.piece):
-            yield text[start : start + self.piece]
-
-
-class Objection(NamedTuple):
-    """Why the API would reject a request.
-
-    Attributes:
-        message: in the API's words, where they are documented.
-        param: OpenAI's name of the part that is wrong.
-        code: OpenAI's code.
-        status: of the HTTP answer.
-        kind: the error's ``type``; None selects the status's default.
-    """
-
-    message: str
-    param: str | None = None
-    code: str | None = None
-    status: int = 400
-    kind: str | None = None
-
-
 class Request(NamedTuple):
     """A client's request, and its problems.
 
@@ -335,6 +287,32 @@ class Request(NamedTuple):
         return self.body.get("stream") is True
 
 
+class Turn(NamedTuple):
+    """A reply together with the request that it answers.
+
+    Attributes:
+        number: of the answer among the server's answers, from one; it is part of the ids.
+        request: of the client.
+        reply: the reply; each of its calls has an id.
+        piece: the maximum number of characters in a delta.
+    """
+
+    number: int
+    request: Request
+    reply: Reply
+    piece: int
+
+    @property
+    def model(self) -> str:
+        """The request's model; a stored prompt may set it instead."""
+        return str(self.request.body.get("model") or "scripted")
+
+    def pieces(self, text: str) -> Iterator[str]:
+        """Cut a string into deltas, wherever the cuts may fall."""
+        for start in range(0, len(text), self.piece):
+            yield text[start : start + self.piece]
+
+
 def json_object(text: str | bytes) -> dict[str, JSON]:
     """Return the object in a string, an empty one without an object."""
     try:
@@ -345,47 +323,24 @@ def json_object(text: str | bytes) -> dict[str, JSON]:
 
 
 class Memory:
-    """The answers so far, by their ids; any thread can add to it.
+    """The answers so far; any thread can add to it.
 
     Attributes:
-        reasoning: the encrypted content of each reasoning item of Responses, by its id.
-        reasons: the id of the reasoning item that preceded an item, by that item's id.
-        thoughts: the thinking of Messages, by its signature.
-        thinking: the blocks of thinking that went before a tool use, by its id.
+        thoughts: what each thought must be sent back with: the encrypted content of an item of
+            reasoning, by its id, or the thinking of a block, by its signature.
+        thought_before: the key of the thought that preceded an item or a block, by its id.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._count = 0
-        self.reasoning: dict[str, str | None] = {}
-        self.reasons: dict[str, str] = {}
+        self._numbers = count(1)
         self.thoughts: dict[str, str] = {}
-        self.thinking: dict[str, list[JSON]] = {}
+        self.thought_before: dict[str, str] = {}
 
-    def turn(self, reply: Reply, request: dict[str, JSON], *, prefix: str, piece: int) -> Turn:
+    def turn(self, reply: Reply, request: Request, *, prefix: str, piece: int) -> Turn:
         """Return the answer in the making; it has a number, and so has each of its calls."""
-        # requests of several threads must not get the same ids
-        with self._lock:
-            self._count += 1
-            number = self._count
+        number = next(self._numbers)
         numbered = tuple(
             call._replace(id=call.id or f"{prefix}_{number}_{index}")
             for index, call in enumerate(reply.calls)
         )
         return Turn(number, request, reply._replace(calls=numbered), piece)
-
-
-_Place = TypeVar("_Place")
-
-
-def unpaired(
-    calls: Iterable[str], outputs: Mapping[_Place, str]
-) -> tuple[list[str], dict[_Place, str]]:
-    """Return the ids of calls without an output, and outputs without a call by their places."""
-    waiting, strays = [*calls], {}
-    for place, identity in outputs.items():
-        if identity in waiting:
-            waiting.remove(identity)
-        else:
-            strays[place] = identity
-    return waiting, strays

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import selectors
+import select
 import socket
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
-from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+from types import ModuleType, TracebackType
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from sovl_tools.model.document import JSON
 from sovl_tools.testing import anthropic_messages, chat_completions, responses
-from sovl_tools.testing.script import (
-    Event,
-    Failure,
-    Memory,
+from sovl_tools.testing.objections import (
     Objection,
-    Pause,
-    Reply,
-    Request,
-    Turn,
-    json_object,
+    of_chat_completions,
+    of_messages,
+    of_responses,
 )
+from sovl_tools.testing.script import Failure, Memory, Pause, Reply, Request, Turn, json_object
 
 # for ``drop_at``: the connection is closed before the status is sent
 UNSENT = -1
@@ -78,9 +74,8 @@ def with_disturbance(answer: Answer, reply: Reply) -> Answer:
 
 Respond = Callable[[str, Mapping[str, str], bytes], Answer]
 
-# seconds between checks whether the client is still there, and for a thread to end
 _GLANCE = 0.005
-_LONGEST_END = 5.0
+"""Seconds between checks whether the client is still there."""
 
 
 class Listener(ThreadingTCPServer):
@@ -101,36 +96,29 @@ class Listener(ThreadingTCPServer):
         self.respond = respond
         self.closing = threading.Event()
         self._crashed = crashed
-        self._open: dict[Any, threading.Thread] = {}
-        self._accepting = threading.Thread(
-            target=self.serve_forever, args=(_GLANCE,), name="scripted-server", daemon=True
-        )
+        self._open: set[Any] = set()
+        self._accepting = threading.Thread(target=self.serve_forever, args=(_GLANCE,), daemon=True)
         self._accepting.start()
 
     def close(self) -> None:
         """Stop accepting, end all connections and wait for their threads."""
         self.closing.set()
         self.shutdown()
-        self.server_close()
-        for connection, thread in list(self._open.items()):
-            with contextlib.suppress(OSError):
+        self._accepting.join()
+        for connection in list(self._open):
+            with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-            thread.join(_LONGEST_END)
+        self.server_close()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection on a thread, which ``close`` waits for, but not for ever."""
-        self._open[request] = thread = threading.Thread(
-            target=self.process_request_thread,
-            args=(request, client_address),
-            name="scripted-answer",
-            daemon=True,
-        )
-        thread.start()
+        """Serve a connection on a thread."""
+        self._open.add(request)
+        super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection."""
         super().shutdown_request(request)
-        self._open.pop(request, None)
+        self._open.discard(request)
 
     def handle_error(self, _request: Any, _address: Any) -> None:
         """Tell of an error, unless the client has left, as it may."""
@@ -200,13 +188,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _has_left(self) -> bool:
         """Return whether the client has closed its end."""
-        # something to read can be the next request of a client that sends without waiting
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.connection, selectors.EVENT_READ)
-            if not selector.select(0):
-                return False
+        readable, _, _ = select.select([self.connection], [], [], 0)
         try:
-            return not self.connection.recv(1, socket.MSG_PEEK)
+            # something to read can be the next request of a client that sends without waiting
+            return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
         except ConnectionError:
             return True
 
@@ -310,31 +295,29 @@ class ScriptedServer:
 
     def _answer(self, path: str, headers: Mapping[str, str], content: bytes) -> Answer:
         """Return the answer to a request; a function of the script may fail in making it."""
-        known = APIS.get(path.partition("?")[0])
-        api = known or responses  # which has the words for any other path
-        provider = known.PROVIDER if known else ""
-        asked = Request(provider, path, headers, content, json_object(content))
+        api = APIS.get(path.partition("?")[0])
+        asked = Request(api.provider if api else "", path, headers, content, json_object(content))
+        form = api.answers if api else responses  # which has the words for any other path
         try:
-            objections = [Objection(f"Invalid URL (POST {path})", status=404)]
-            if known:
-                objections = list(known.objections(asked, self._memory))
+            objections = [Objection(f"Invalid URL (POST {path})", 404)]
+            if api:
+                objections = list(api.objections(asked, self._memory))
             asked = asked._replace(errors=tuple(each.message for each in objections))
             with self._lock:
                 self.requests.append(asked)
-            if objections:
-                first = objections[0]
-                told = Failure(first.status, first.message, first.kind, first.code)
-                return json_answer(first.status, api.error(told, first.param))
+            if api is None or objections:
+                message, status = objections[0]
+                return json_answer(status, form.error(Failure(status, message)))
             reply = self._reply(asked)
             if reply is None:
                 number = len(self.requests)
                 return self._failed(
-                    api, f"the script has run out: no reply is left for request {number}"
+                    form, f"the script has run out: no reply is left for request {number}"
                 )
-            turn = self._memory.turn(reply, asked.body, prefix=api.PREFIX, piece=self._piece)
-            return with_disturbance(_made(api, turn, self._memory), turn.reply)
+            turn = self._memory.turn(reply, asked, prefix=api.prefix, piece=self._piece)
+            return with_disturbance(_made(form, turn, self._memory), turn.reply)
         except Exception as error:  # noqa: BLE001 - the test gets it
-            return self._failed(api, f"the server failed: {error!r}")
+            return self._failed(form, f"the server failed: {error!r}")
 
     def _reply(self, request: Request) -> Reply | None:
         """Return the script's reply to a request; None if it doesn't have one left for it."""
@@ -344,67 +327,52 @@ class ScriptedServer:
                 return part(request)
             return part.popleft() if part else None
 
-    def _failed(self, api: API, message: str) -> Answer:
+    def _failed(self, form: ModuleType, message: str) -> Answer:
         """Return an error that isn't a part of the script, and that no one should try again."""
         self._problems.append(message)
-        return json_answer(500, api.error(Failure(500, message)), {"x-should-retry": "false"})
+        return json_answer(500, form.error(Failure(500, message)), {"x-should-retry": "false"})
 
 
-def _made(api: API, turn: Turn, memory: Memory) -> Answer:
+def _made(form: ModuleType, turn: Turn, memory: Memory) -> Answer:
     """Return the answer of a reply, and remember its ids."""
-    failure = turn.reply.failure
+    failure, after, is_streaming = (
+        turn.reply.failure, turn.reply.failure_after, turn.request.is_streaming,
+    )  # fmt: skip
     # a plain answer has no middle in which an error could occur
-    if failure and (turn.reply.failure_after is None or not turn.is_streaming):
-        if failure.event == "response.failed" and api.PROVIDER == "openai-responses":
+    if failure and (after is None or not is_streaming):
+        if failure.event == "response.failed" and form is responses:
             return json_answer(200, responses.failed(turn, failure))
-        return json_answer(failure.status, api.error(failure), failure.headers)
-    api.remember(turn, memory)
-    if not turn.is_streaming:
-        return json_answer(200, api.body(turn))
-    events = {"content-type": "text/event-stream"}
-    return Answer(200, events, _parts(api, turn), is_stream=True)
-
-
-def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
-    """Return the events of a stream as they are sent, up to where an error breaks it off."""
+        return json_answer(failure.status, form.error(failure), failure.headers)
+    form.remember(turn, memory)
+    if not is_streaming:
+        return json_answer(200, form.body(turn))
     # all made before the first is sent, so that an error of the script is its own answer
-    events = list(api.events(turn))
-    after = turn.reply.failure_after
-    if turn.reply.failure and after is not None:
-        events[after:] = api.broken(turn, turn.reply.failure, min(after, len(events)))
-    return tuple(event.encoded() for event in events)
+    events = list(form.events(turn))
+    if failure and after is not None:
+        events[after:] = form.broken(turn, failure, min(after, len(events)))
+    parts = tuple(event.encoded() for event in events)
+    return Answer(200, {"content-type": "text/event-stream"}, parts, is_stream=True)
 
 
-class API(Protocol):
-    """One API of a provider: a module."""
+class API(NamedTuple):
+    """One API of a provider.
 
-    PROVIDER: str
-    """The name that the request gets."""
-    PREFIX: str
-    """Of the ids of calls."""
+    Attributes:
+        provider: the name that its requests get.
+        prefix: of the ids of calls.
+        answers: the module that makes answers, ``body`` and ``events``, and errors.
+        objections: yields what the API rejects in a request.
+    """
 
-    def body(self, turn: Turn, /) -> dict[str, JSON]:
-        """Make the whole of an answer."""
-
-    def events(self, turn: Turn, /) -> Iterator[Event]:
-        """Make the stream of one."""
-
-    def broken(self, turn: Turn, failure: Failure, sent: int, /) -> Iterator[Event]:
-        """Make the events that break a stream off."""
-
-    def error(self, failure: Failure, param: str | None = None, /) -> dict[str, JSON]:
-        """Make the body of an error."""
-
-    def objections(self, request: Request, memory: Memory, /) -> Iterator[Objection]:
-        """Yield the API's objections to a request."""
-
-    def remember(self, turn: Turn, memory: Memory, /) -> None:
-        """Keep of an answer what later requests refer to."""
+    provider: str
+    prefix: str
+    answers: ModuleType
+    objections: Callable[[Request, Memory], Iterator[Objection]]
 
 
-APIS: dict[str, API] = {
-    "/v1/chat/completions": chat_completions,
-    "/v1/responses": responses,
-    "/v1/messages": anthropic_messages,
+APIS = {
+    "/v1/chat/completions": API("openai", "call", chat_completions, of_chat_completions),
+    "/v1/responses": API("openai-responses", "call", responses, of_responses),
+    "/v1/messages": API("anthropic", "toolu", anthropic_messages, of_messages),
 }
 """By their paths."""

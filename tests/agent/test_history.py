@@ -48,7 +48,7 @@ def objections(provider: str, messages: list[Any], **options: Any) -> list[str]:
     body = {**arguments, **arguments.pop("extra_body", {})}
     content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
     head = {"authorization": "Bearer x", "x-api-key": "x", "anthropic-version": "2023-06-01"}
-    api = next(each for each in APIS.values() if provider == each.PROVIDER)
+    api = next(each for each in APIS.values() if provider == each.provider)
     asked = Request(provider, "/", head, content, json.loads(content))
     return [each.message for each in api.objections(asked, Memory())]
 

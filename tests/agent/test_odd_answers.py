@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sovl_tools import Agent, AgentError
-from sovl_tools.testing import Reply, calls, refuses, says
+from sovl_tools.testing import Reply, Request, calls, refuses, says
 from sovl_tools.testing.script import Memory
 from sovl_tools.testing.server import APIS
 from tests.schema.strategies import moderate
@@ -63,19 +63,18 @@ class OddProvider:
     """Answers first with a reply in which one value is odd, then soundly; notes what was asked."""
 
     def __init__(self, provider: str, reply: Reply, *, is_streaming: bool) -> None:
-        self._api, self._provider, self._is_streaming = (
-            APIS[PATHS[provider]],
-            provider,
-            is_streaming,
-        )
+        self._answers_of = APIS[PATHS[provider]].answers
+        self._provider, self._is_streaming = provider, is_streaming
         self._answers = [self._made(reply)]
 
     def _made(self, reply: Reply) -> Any:
         body = {"model": "m", "stream": self._is_streaming}
-        turn = Memory().turn(reply, body, prefix=self._api.PREFIX, piece=5)
+        request = Request(self._provider, "", {}, b"", body)
+        turn = Memory().turn(reply, request, prefix="call", piece=5)
         if not self._is_streaming:
-            return self._api.body(turn)
-        return [each.data for each in self._api.events(turn) if not isinstance(each.data, str)]
+            return self._answers_of.body(turn)
+        events = self._answers_of.events(turn)
+        return [each.data for each in events if not isinstance(each.data, str)]
 
     def spoil(self, number: int, odd: Any) -> None:
         found = [*places(self._answers[0])]
