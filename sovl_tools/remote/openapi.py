@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, Selection, UnfitDefinition
-from sovl_tools.model.content import encodable
-from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, kind
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, encodes, kind
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.remote.operation import (
     FORM,
@@ -25,7 +25,7 @@ from sovl_tools.remote.request_schema import request_schema
 from sovl_tools.remote.security import Security
 from sovl_tools.schema.references import with_plain_references
 from sovl_tools.schema.requests import Requests, properties_of, together
-from sovl_tools.schema.subschemas import lookup
+from sovl_tools.schema.subschemas import free_name, lookup
 
 PACKAGE = "httpx>=0.28,<1"
 """The requirement of each imported function."""
@@ -96,7 +96,7 @@ def read_api(
             security schemes.
     """
     _check(document)
-    reader = _Reader(with_plain_references(_encodable(document)), base_url, source, credentials)
+    reader = _Reader(with_plain_references(document), base_url, source, credentials)
     definitions: list[Definition] = []
     operations: dict[Path, Operation] = {}
     for place, found in reader.operations(selection):
@@ -125,15 +125,8 @@ def _check(document: JSON) -> None:
         raise DocumentError(f"the document is nested more than {_DEEPEST} levels deep")
     if not isinstance(document.get("paths", {}), dict):
         raise DocumentError(f"'paths' must be an object, not {kind(document['paths'])!r}")
-
-
-def _encodable(value: JSON) -> JSON:
-    """Return a value with U+FFFD for each half of a surrogate pair, which can't be sent."""
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, dict):
-        return {encodable(key): _encodable(each) for key, each in value.items()}
-    return [_encodable(each) for each in value] if isinstance(value, list) else value
+    if not encodes(json.dumps(document, ensure_ascii=False)):
+        raise DocumentError("the document has a character that isn't Unicode")
 
 
 class _Reader:
@@ -173,9 +166,6 @@ class _Reader:
         """Yield the operations that are wanted, or why they can't be tools, with their places."""
         for path, found in self._document.get("paths", {}).items():
             place: Path = ("paths", path)
-            if "\ufffd" in path:
-                yield place, Flaw(place, "the path has a character that isn't Unicode")
-                continue
             try:
                 item = self._object(found, place)
             except UnfitDefinition as error:
@@ -187,10 +177,6 @@ class _Reader:
                 own = value.get("operationId") if isinstance(value, dict) else None
                 names = [f"{method.upper()} {path}", *(tags if isinstance(tags, list) else [])]
                 if selection.wants([own, *names]):
-                    if method not in METHODS:
-                        flaw = Flaw((*place, method), f"{method!r:.80} isn't a supported method")
-                        yield (*place, method), flaw
-                        continue
                     try:
                         yield (*place, method), self._operation(path, method, item)
                     except UnfitDefinition as error:
@@ -203,14 +189,16 @@ class _Reader:
         self, path: str, method: str, item: dict[str, JSON]
     ) -> tuple[ForeignTool, Operation]:
         place: Path = ("paths", path, method)
+        if method not in METHODS:
+            raise UnfitDefinition(place, f"{method!r:.80} isn't a supported method")
         own = self._object(item[method], place)
         arguments: dict[str, Argument] = {}
         properties: dict[str, JSON] = {}
         required: list[str] = []
         for argument, schema, is_required in self._arguments(path, own, item, place):
-            name = _free(
-                argument.name if argument.where != "body" else "body", argument, properties
-            )
+            name = "body" if argument.where == "body" else argument.name
+            if name in properties:
+                name = free_name(f"{name}_{argument.where}", properties, joint="_")
             arguments[name], properties[name] = argument, schema
             required += [name] if is_required else []
         url = _joined(self._server(own, item, place), path)
@@ -477,12 +465,3 @@ def _text(value: Mapping[str, JSON], key: str, place: Path) -> str:
     if found is None or isinstance(found, str):
         return found or ""
     raise UnfitDefinition((*place, key), f"must be a string, not {kind(found)!r}")
-
-
-def _free(name: str, argument: Argument, taken: Mapping[str, Any]) -> str:
-    """Return a name for an argument that no other has."""
-    if name in taken:
-        name = f"{name}_{argument.where}"
-    while name in taken:
-        name += "_"
-    return name

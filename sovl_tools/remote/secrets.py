@@ -10,6 +10,7 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 
 from sovl_tools.remote.session import McpServer
+from sovl_tools.schema.subschemas import free_name
 
 _PREFIX = "SOVL_"
 _LONGEST = 60
@@ -121,8 +122,8 @@ class _Address:
         words = re.sub(r"\W+", "_", f"{self._label} {name or 'secret'}", flags=re.ASCII)
         start = _PREFIX + words.strip("_").upper()[:_LONGEST]
         known = {**os.environ, **self.values}
-        names = (start, *(f"{start}_{number}" for number in range(2, len(known) + 3)))
-        variable = next(each for each in names if known.get(each, value) == value)
+        taken = {each for each, other in known.items() if other != value}
+        variable = free_name(start, taken, joint="_")
         self.values[variable] = value
         return f"${{{variable}}}"
 

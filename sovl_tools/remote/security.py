@@ -14,6 +14,7 @@ from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.remote.operation import Credential
 from sovl_tools.remote.secrets import is_secret
+from sovl_tools.schema.subschemas import free_name
 
 PREFIX = "SOVL_"
 """Derived names begin with this: a document must not choose a variable that others use."""
@@ -132,6 +133,5 @@ class Security:
                 words = f"{name} is set already, maybe for something else, and isn't used"
                 self._left.append(f"{words}: --credential '{scheme}={name}' uses it")
             taken = {*os.environ, *self._names.values(), *self.given.values()}
-            numbered = (f"{name}_{number}" for number in range(2, len(taken) + 3))
-            self._names[scheme] = next(each for each in (name, *numbered) if each not in taken)
+            self._names[scheme] = free_name(name, taken, joint="_")
         return self._names[scheme]

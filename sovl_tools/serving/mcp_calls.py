@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
@@ -168,14 +169,12 @@ class Kind(NamedTuple):
             the last one takes the others, too.
         capability: what a client declares that can be asked.
         lacking: the error message for a client that does not.
-        failure: the beginning of the error message for a client that fails at the request.
     """
 
     request: type[BaseModel]
     results: tuple[type[BaseModel], ...]
     capability: dict[str, JSON]
     lacking: str
-    failure: str
 
 
 KINDS: Mapping[type[ClientRequest], Kind] = {
@@ -184,21 +183,18 @@ KINDS: Mapping[type[ClientRequest], Kind] = {
         (ElicitResult,),
         {"elicitation": {"form": {}}},
         "the client can't show questions",
-        "the client did not ask its user",
     ),
     SampleRequest: Kind(
         CreateMessageRequest,
         (CreateMessageResult, CreateMessageResultWithTools),
         {"sampling": {}},
         "the client does not answer samples",
-        "the client did not ask its model",
     ),
     RootsRequest: Kind(
         ListRootsRequest,
         (ListRootsResult,),
         {"roots": {}},
         "the client does not list its directories",
-        "the client did not say in which directories it works",
     ),
 }
 """The kinds of requests, but for ``PAGE``, by the tool's request."""
@@ -208,20 +204,6 @@ PAGE = KINDS[Question]._replace(
     lacking="the client can't show questions to open a page",
 )
 """Elicitation of mode ``url``: the user is asked to open a page."""
-
-
-class Answered(NamedTuple):
-    """A request that the tool has made, as the client carries it from call to call.
-
-    Attributes:
-        digest: of the request; if the tool makes another instead, that is asked again.
-        answer: as the client sent it; None while there isn't one.
-        key: the key under which the client sends the answer.
-    """
-
-    digest: str
-    answer: dict[str, JSON] | None
-    key: str
 
 
 class InputRequests:
@@ -243,9 +225,13 @@ class InputRequests:
         self._tool = tool
         self._registry = registry
         self._loop = asyncio.get_running_loop()
-        self._given = params.input_responses or {}
-        self._answered = _answered(params)
-        self._count = 0
+        given = params.input_responses or {}
+        # the answers so far by the digests of their requests, and the requests that were sent last
+        self._answers, sent = _state(params)
+        self._answers |= {sent[key]: _form(each) for key, each in given.items() if key in sent}
+        self._given = {key: each for key, each in given.items() if key not in sent}
+        self._counts = Counter[str]()
+        self._sent: dict[str, str] = {}
         self._pending: dict[str, dict[str, JSON]] = {}
         self._missing: Kind | None = None
         self._is_ended = False
@@ -298,9 +284,9 @@ class InputRequests:
                 metadata=metadata,
             )
         except MCPError as problem:
-            raise error(f"{kind.failure}: {problem}") from problem
+            raise error(f"the client did not answer: {problem}") from problem
         except ValidationError as problem:
-            raise error(f"{kind.failure}: {_words(problem)}") from problem
+            raise error(f"the client did not answer: {_words(problem)}") from problem
         return _answer(request, result)
 
     def _obstacle(self, request: ClientRequest) -> str | None:
@@ -325,26 +311,20 @@ class InputRequests:
         """
         text = json.dumps([type(request).__name__, *request], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-        number = self._count
-        self._count += 1
-        before = self._answered[number : number + 1]
-        if before and before[0].digest != digest:
-            # the tool took another way than in the last call: later answers are void as well
-            del self._answered[number:]
-        elif before and before[0].answer is not None:
-            return kind.results[-1].model_validate(before[0].answer, by_name=False)
-        given = self._given.get(request.key) if request.key else None
+        self._counts[digest] += 1
+        place = f"{digest}.{self._counts[digest]}"  # a tool may ask the same again
+        given = self._given.get(request.key)
         if isinstance(given, kind.results):  # the client knows the request by its key
-            self._answered[number : number + 1] = [Answered(digest, _form(given), request.key)]
-            return given
+            self._answers.setdefault(place, _form(given))
+        if place in self._answers:
+            return kind.results[-1].model_validate(self._answers[place], by_name=False)
         if not self._is_ended:
-            taken = {each.key for each in self._answered[:number]}
-            key = request.key if request.key not in {"", *taken} else str(number + 1)
             if not self._pending:
                 # what a tool asks at the same time comes in the same turn of the loop
                 self._loop.call_soon(self._end)
-            self._pending[key] = asked
-            self._answered[number : number + 1] = [Answered(digest, None, key)]
+            is_free = request.key and request.key not in self._pending
+            key = request.key if is_free else str(self._counts.total())
+            self._pending[key], self._sent[key] = asked, place
         # until the call has ended
         await asyncio.Event().wait()
         raise AssertionError
@@ -364,7 +344,7 @@ class InputRequests:
         return {
             "resultType": "input_required",
             "inputRequests": self._pending,
-            "requestState": json.dumps(self._answered),
+            "requestState": json.dumps([self._answers, self._sent]),
         }
 
     def check(self, result: ToolResult) -> None:
@@ -395,8 +375,8 @@ def _words(error: ValidationError) -> str:
     return f"{place}: {words}" if place else words
 
 
-def _answered(params: CallToolRequestParams) -> list[Answered]:
-    """Parse the requestState of a call, and fill in the answers that came with it.
+def _state(params: CallToolRequestParams) -> tuple[dict[str, JSON], dict[str, str]]:
+    """Parse the requestState of a call.
 
     The state isn't signed: a client may answer whatever it likes anyway.
 
@@ -404,21 +384,12 @@ def _answered(params: CallToolRequestParams) -> list[Answered]:
         MCPError: the state is not one that this server made.
     """
     if params.request_state is None:
-        return []
+        return {}, {}
     try:
-        state = [
-            Answered(str(digest), None if answer is None else {**answer}, str(key))
-            for digest, answer, key in json.loads(params.request_state)
-        ]
+        answers, sent = json.loads(params.request_state)
+        return {**answers}, {str(key): str(place) for key, place in {**sent}.items()}
     except (ValueError, TypeError, RecursionError) as error:
         raise MCPError(INVALID_PARAMS, "requestState isn't one of this server's") from error
-    given = params.input_responses or {}
-    return [
-        each._replace(answer=_form(given[each.key]))
-        if each.answer is None and each.key in given
-        else each
-        for each in state
-    ]
 
 
 def _form(answer: BaseModel) -> dict[str, JSON]:

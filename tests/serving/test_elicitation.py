@@ -230,7 +230,7 @@ async def test_a_client_that_fails_to_ask_is_named_as_the_reason() -> None:
 
     async with client_of(server_of(greet), "legacy", elicitation_callback=callback) as client:
         is_error, _, words = result(await client.call_tool("greet", {}))
-    assert (is_error, words) == (True, "the client did not ask its user: the screen is dark")
+    assert (is_error, words) == (True, "the client did not answer: the screen is dark")
 
 
 async def test_a_connection_without_streams_carries_no_questions() -> None:

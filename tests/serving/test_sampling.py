@@ -158,11 +158,12 @@ async def test_a_made_up_answer_in_the_state_is_an_error_of_the_call() -> None:
             "summarize", {"text": "a"}, allow_input_required=True
         )
         assert isinstance(asked, types.InputRequiredResult)
-        state = (asked.request_state or "").replace("null", '{"role": 5}')
+        _, sent = json.loads(asked.request_state or "")
+        state = json.dumps([{place: {"role": 5} for place in sent.values()}, {}])
         call = await client.session.call_tool("summarize", {"text": "a"}, request_state=state)
     is_error, _, words = result(call)
     assert is_error
-    assert words.startswith("the client did not ask its model: ")
+    assert words.startswith("the client did not answer: ")
 
 
 async def test_a_prompt_that_the_protocol_can_not_carry_is_the_tools_fault(era: str) -> None:
