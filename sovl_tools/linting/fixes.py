@@ -8,10 +8,10 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from difflib import SequenceMatcher
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.linting.rules import unused_suppression
@@ -38,6 +38,7 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_at
 from sovl_tools.model.folder import KEYS, SECTIONS, ToolFolder, name_problem
 from sovl_tools.scaffolding.jsonedit import MARK, edit_json
+from sovl_tools.scaffolding.patch import insert, overwrite
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.keywords import KEYWORDS
 from sovl_tools.schema.problem import Problem
@@ -110,13 +111,12 @@ def _put(path: Path, value: JSON, document: Document) -> None:
 def _put_first(path: Path, value: JSON, document: Document) -> None:
     holder = value_at(document, path[:-1])
     # "$schema" names the schema of everything, and precedes it
-    first = {key: holder[key] for key in holder if key == "$schema"}
-    _replace(holder, {**first, str(path[-1]): value, **holder})
+    overwrite(holder, insert(holder, str(path[-1]), value, after=("$schema",)))
 
 
 def _rename(path: Path, name: str, document: Document) -> None:
     holder = value_at(document, path[:-1])
-    _replace(holder, {name if key == path[-1] else key: each for key, each in holder.items()})
+    overwrite(holder, {name if key == path[-1] else key: each for key, each in holder.items()})
 
 
 def _remove(path: Path, document: Document) -> None:
@@ -127,13 +127,6 @@ def _remove(path: Path, document: Document) -> None:
         del value_at(document, path[:-2])[path[-2]]
 
 
-def _replace(holder: Document, members: Mapping[str, JSON]) -> None:
-    members = dict(members)
-    holder.clear()
-    holder.update(members)
-
-
-@lru_cache(maxsize=1 << 12)
 def meant(word: str, known: frozenset[str]) -> str | None:
     """Return the known name that a word is meant to be; None if that isn't clear."""
     folded = _folded(word)[:80]
@@ -352,7 +345,7 @@ def lifted_form(case: FixCase, path: Path) -> Fix | None:
     ):
         return None
     lifted = {"parameters" if key in schemas else key: each for key, each in inner.items()}
-    return _fix("lift it to the top", lambda document: _replace(document, lifted))
+    return _fix("lift it to the top", lambda document: overwrite(document, lifted))
 
 
 Fixer: TypeAlias = Callable[[FixCase, Path], Fix | None]

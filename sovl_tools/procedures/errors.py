@@ -21,8 +21,10 @@ class ProcedureError(SovlToolsError):
         return "\n".join(map(str, self.diagnostics))
 
 
-class ProcedureNotFoundError(SovlToolsError, KeyError):
-    """There isn't a procedure of that name; ``suggestion`` is the nearest that there is."""
+class _NotFoundError(SovlToolsError, KeyError):
+    """A name or an ID that doesn't exist; ``suggestion`` is the nearest that does."""
+
+    kind = ""
 
     def __init__(self, name: str, suggestion: str | None = None) -> None:
         super().__init__(name)
@@ -30,7 +32,19 @@ class ProcedureNotFoundError(SovlToolsError, KeyError):
         self.suggestion = suggestion
 
     def __str__(self) -> str:
-        return f"there's no procedure {self.name!r}{as_hint(self.suggestion)}"
+        return f"there's no {self.kind} {self.name!r}{as_hint(self.suggestion)}"
+
+
+class ProcedureNotFoundError(_NotFoundError):
+    """There isn't a procedure of that name."""
+
+    kind = "procedure"
+
+
+class RunNotFoundError(_NotFoundError):
+    """No run of that ID is in the journal."""
+
+    kind = "run"
 
 
 class _AdvisingError(SovlToolsError):
@@ -138,18 +152,6 @@ class JournalError(_AdvisingError):
 
     def __str__(self) -> str:
         return f"{self.path}: {super().__str__()}"
-
-
-class RunNotFoundError(SovlToolsError, KeyError):
-    """No run of that id is in the journal; ``suggestion`` is the nearest that is."""
-
-    def __init__(self, run_id: str, suggestion: str | None = None) -> None:
-        super().__init__(run_id)
-        self.run_id = run_id
-        self.suggestion = suggestion
-
-    def __str__(self) -> str:
-        return f"there's no run {self.run_id!r}{as_hint(self.suggestion)}"
 
 
 class RunBusyError(SovlToolsError):

@@ -99,8 +99,6 @@ class Layout(NamedTuple):
         unit: the indentation of one level.
         colon: the separator between a key and its value.
         comma: the separator between two values on one line.
-        brace: the space inside the braces of an object on one line.
-        bracket: the space inside the brackets of an array on one line.
         is_mixed: whether short objects and arrays are written on one line.
         is_ascii: whether other characters are escaped.
     """
@@ -109,8 +107,6 @@ class Layout(NamedTuple):
     unit: str = "  "
     colon: str = ": "
     comma: str = ", "
-    brace: str = ""
-    bracket: str = ""
     is_mixed: bool = True
     is_ascii: bool = False
 
@@ -122,8 +118,6 @@ def _layout_of(text: str, tree: Node) -> Layout:
     """Infer the style of a string; ``HOUSE`` where the text doesn't show it."""
     every = list(tree.containers())
     on_one_line = [each for each in every if "\n" not in text[each.start : each.end]]
-    objects = [each for each in on_one_line if text[each.start] == "{"]
-    arrays = [each for each in on_one_line if text[each.start] == "["]
     commas = [text[each.gap(1)] for each in on_one_line if len(each.children) > 1]
     first = [each.children[0] for each in every if each.children[0].key is not None]
     colons = [text[child.key_end : child.value.start] for child in first]
@@ -134,8 +128,6 @@ def _layout_of(text: str, tree: Node) -> Layout:
         unit=_indentation(lead) if "\n" in lead else HOUSE.unit,
         colon=colon,
         comma=commas[0] if commas else ", " if colon != ":" else ",",
-        brace=text[objects[0].gap(0)] if objects else "",
-        bracket=text[arrays[0].gap(0)] if arrays else "",
         is_mixed=bool(on_one_line) or not tree.children,
         # only an escape shows it: a string can be ASCII by chance
         is_ascii="\\u" in text and text.isascii(),
@@ -207,18 +199,18 @@ def _on_one_line(value: JSON, layout: Layout) -> str:
         return _scalar(value, layout)
     if isinstance(value, list):
         inner = layout.comma.join(_on_one_line(each, layout) for each in value)
-        return f"[{layout.bracket}{inner}{layout.bracket}]"
+        return f"[{inner}]"
     members = [
         f"{_scalar(key, layout)}{layout.colon}{_on_one_line(each, layout)}"
         for key, each in value.items()
     ]
-    return f"{{{layout.brace}{layout.comma.join(members)}{layout.brace}}}"
+    return f"{{{layout.comma.join(members)}}}"
 
 
 def edit_json(text: str, document: JSON) -> str:
     """Return a JSON text with as few changes as possible to represent a document.
 
-    New values are formatted like their siblings. Remaining members keep their order, and comments
+    New values are formatted as the text is. Remaining members keep their order, and comments
     stay unless they are inside a removed value. A renamed member keeps its value's text, and a
     string its byte order mark. An equal document returns the text unchanged.
 
@@ -328,7 +320,10 @@ class _Editor(NamedTuple):
             children = [self.text[each.start : each.value.end] for each in node.children]
             gaps = [self.text[node.gap(index)] for index in range(len(children) + 1)]
             parts = _Parts(children, gaps, comma=self.layout.comma)
-            (self._members if isinstance(after, dict) else self._items)(node, parts, before, after)
+            if isinstance(after, dict):
+                self._members(node, parts, before, after)
+            else:
+                self._items(parts, before, after)
             return f"{self.text[node.start]}{parts}{self.text[node.end - 1]}"
         line = self._line_before(node)
         indent = _indentation(line)
@@ -367,20 +362,20 @@ class _Editor(NamedTuple):
             if key not in keys:
                 at = keys.index(previous) + 1 if index else 0
                 keys.insert(at, key)
-                parts.insert(at, self._new(node, parts, key, after[key]))
+                parts.insert(at, self._new(parts, key, after[key]))
             previous = key
         for index in reversed(range(len(keys))):
             if keys[index] not in after:
                 parts.remove(index)
 
-    def _items(self, node: Node, parts: _Parts, before: list[JSON], after: list[JSON]) -> None:
+    def _items(self, parts: _Parts, before: list[JSON], after: list[JSON]) -> None:
         old, new = [*map(canonical, before)], [*map(canonical, after)]
         # autojunk would ignore items that are frequent in long arrays
         steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         for step, start, end, first, last in reversed(steps):
             if step == "equal":
                 continue
-            made = [self._new(node, parts, None, each) for each in after[first:last]]
+            made = [self._new(parts, None, each) for each in after[first:last]]
             shared = min(end - start, len(made))
             parts.children[start : start + shared] = made[:shared]
             for index in reversed(range(start + shared, end)):
@@ -388,24 +383,11 @@ class _Editor(NamedTuple):
             for index in range(shared, len(made)):
                 parts.insert(start + index, made[index])
 
-    def _new(self, node: Node, parts: _Parts, key: str | None, value: JSON) -> str:
-        """Format a new child like its siblings."""
-        gap, start = parts.line_break, ""
-        if key is not None:
-            sibling = node.children[0]
-            colon = self.text[sibling.key_end : sibling.value.start]
-            colon = self.layout.colon if "\n" in colon or "/" in colon else colon
-            start = render_json(key, self.layout) + colon
-        spread: bool | None = None if gap else False
-        # the members of an object are siblings only if all are objects, as properties are
-        children = [child.value for child in node.children]
-        are_objects = isinstance(value, dict) and all(self.text[e.start] == "{" for e in children)
-        if gap and are_objects:
-            manners = {"\n" in self._text_of(each) for each in children if each.children}
-            if manners == {True}:
-                spread = True
-            elif manners == {False} and _is_simple(value):
-                spread = False
+    def _new(self, parts: _Parts, key: str | None, value: JSON) -> str:
+        """Format a new child."""
+        gap = parts.line_break
+        start = "" if key is None else _scalar(key, self.layout) + self.layout.colon
+        spread = None if gap else False
         indent = _indentation(gap)
         inner = render_json(value, self.layout, indent=indent, lead=len(start), spread=spread)
         return start + inner

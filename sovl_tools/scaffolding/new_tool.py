@@ -169,8 +169,6 @@ def _of_type(text: str) -> NewParameter:
         raise ValueError("an enum needs its values; write for example enum(celsius,fahrenheit)")
     if _NAMES.get(head) == "array":
         raise ValueError("array() needs the type of its items; write for example array(string)")
-    if head in _NAMES or head in _MOMENTS:
-        raise ValueError(f"only enum(A,B) and array(TYPE) have brackets, not {head!r}")
     types = f"the types are {', '.join([*PYTHON, *_MOMENTS])}, enum(A,B) and array(TYPE)"
     hint = did_you_mean(head, [*_NAMES, *_MOMENTS, "enum"]) or types
     raise ValueError(f"{plain!r} isn't a type of a parameter; {hint}")
@@ -355,11 +353,7 @@ _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
     "time": "12:00:00Z",
-    "duration": "P1D",
     "email": "name@example.com",
-    "hostname": "example.com",
-    "ipv4": "192.0.2.1",
-    "ipv6": "2001:db8::1",
     "uri": "https://example.com",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
@@ -401,11 +395,17 @@ def _values(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Itera
     for type_ in sorted(kinds, key=lambda type_: type_ == "null") or ["string"]:
         match type_:
             case "string":
-                yield from _texts(schema)
-            case "integer":
-                yield from _numbers(schema, 1)
-            case "number":
-                yield from _numbers(schema, 1.5)
+                text = _FORMATS.get(schema.get("format", ""), "text")
+                yield text
+                length = schema.get("minLength", 1)
+                yield (text * length)[: schema.get("maxLength", length)]
+                yield "1"  # many a pattern takes a digit
+            case "integer" | "number":
+                yield 1 if type_ == "integer" else 1.5
+                yield from (
+                    schema[key] for key in ("minimum", "maximum", "multipleOf") if key in schema
+                )
+                yield schema.get("exclusiveMinimum", 0) + 1
             case "boolean":
                 yield True
             case "array":
@@ -421,23 +421,3 @@ def _values(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Itera
                 }
             case _:
                 yield None
-
-
-def _texts(schema: dict[str, JSON]) -> Iterator[str]:
-    text = _FORMATS.get(schema.get("format", ""), "text")
-    yield text
-    length = schema.get("minLength", len(text))
-    yield (text * (length // len(text) + 1))[: max(length, schema.get("maxLength", 1))]
-    yield text[: schema.get("maxLength", len(text))]
-    yield "1"  # many a pattern takes a digit
-
-
-def _numbers(schema: dict[str, JSON], first: float) -> Iterator[float]:
-    yield first
-    for key in ("minimum", "maximum", "multipleOf"):
-        if key in schema:
-            yield schema[key]
-    if "exclusiveMinimum" in schema:
-        yield schema["exclusiveMinimum"] + 1
-    if "exclusiveMaximum" in schema:
-        yield schema["exclusiveMaximum"] - 1

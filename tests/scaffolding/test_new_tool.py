@@ -185,7 +185,6 @@ def test_a_parameter_is_read(text: str, expected: NewParameter) -> None:
         ("a:enum(a,)", "a value is missing in enum(a,)"),
         ("a:enum(a, a)", "enum(a, a) repeats a value"),
         ("a:enum(a", "the type 'enum(a' needs a ')' at its end"),
-        ("a:date(3)", "only enum(A,B) and array(TYPE) have brackets, not 'date'"),
         ("a:array()", "array() needs the type of its items; write for example array(string)"),
         ("a:enum(km,mi)=m", 'the default \'m\' must be one of "km", "mi", not "m"'),
         ("a:date=2026-13-01", "the default '2026-13-01' isn't a valid date"),
