@@ -335,8 +335,8 @@ def _serve(server: Any, serve_http: Callable[..., None] | None) -> None:
     if serve_http is not None:
         serve_http(server.app, offered=offered)
         return
-    from sovl_tools.serving.stdio import own_input  # noqa: PLC0415 - an extra
+    from sovl_tools.serving.stdio import own_input, serve_stdio  # noqa: PLC0415 - an extra
 
     note(f"serving {offered} over standard input and output")
     with own_input() as descriptor:
-        asyncio.run(server.run_stdio(descriptor, results().fileno(), signals=_SIGNALS))
+        asyncio.run(serve_stdio(server.server, descriptor, results().fileno(), signals=_SIGNALS))

@@ -131,7 +131,7 @@ class DevApi:
         tooler, registry, asks = self.calling
         security, routes = DevSecurity(token), self.routes()
         server = registry.mcp_server(tooler).server
-        mcp = McpEndpoint(server, max_body_bytes=security.max_body_bytes)
+        mcp = McpEndpoint(server, max_request_body_size=security.max_body_bytes)
         app = make_app(registry, tooler, mcp=mcp, security=security, routes=routes, asks=asks)
         app.add_middleware(_Outermost)
         app.add_exception_handler(DevError, _refused)

@@ -9,15 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
+import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-from mcp_types import (
-    CONNECTION_CLOSED,
-    HEADER_MISMATCH,
-    METHOD_NOT_FOUND,
-    CallToolRequest,
-    CallToolRequestParams,
-)
 from pydantic import TypeAdapter, ValidationError
 
 from sovl_tools.model.content import cut_characters
@@ -77,7 +71,7 @@ class McpSession:
         """
         if self.server.locked is not None:
             await self._check_reviewed(tool, self.server.locked)
-        params = CallToolRequestParams(name=tool, arguments=dict(arguments))
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
 
         async def report(done: float, total: float | None, message: str | None) -> None:
             if context is not None:
@@ -85,7 +79,7 @@ class McpSession:
 
         async def send(client: Client) -> dict[str, Any]:
             session: Any = client.session
-            request = CallToolRequest(params=params)
+            request = types.CallToolRequest(params=params)
             found = await session.send_request(request, _RESULT, progress_callback=report)
             return dict(found)
 
@@ -134,7 +128,7 @@ class McpSession:
                 found[kind] = await self._list(kind) if is_offered else []
             except RemoteError as error:
                 # servers without templates needn't know the method
-                if kind != _TEMPLATES or error.code != METHOD_NOT_FOUND:
+                if kind != _TEMPLATES or error.code != types.METHOD_NOT_FOUND:
                     raise
                 found[kind] = []
         again = await self._list("tools") if found["tools"] else []
@@ -205,14 +199,14 @@ class McpSession:
                 words = f"{self.server} answers with what isn't a result of the protocol"
                 raise RemoteError(f"{words}: {self._reason(error)}") from error
             except MCPError as error:
-                if error.code == HEADER_MISMATCH and may_list:
+                if error.code == types.HEADER_MISMATCH and may_list:
                     # the SDK learns from the list which arguments the server wants in headers
                     may_list = False
                     with suppress(ValidationError, MCPError):
                         await client.session.list_tools()
                     continue
                 is_over = error.message == TERMINATED
-                if error.code != CONNECTION_CLOSED and not is_over:
+                if error.code != types.CONNECTION_CLOSED and not is_over:
                     words = f"{self.server}: {self._reason(error)}"
                     raise RemoteError(words, error.code) from error
                 async with self._lock:

@@ -10,17 +10,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 import httpx2
+import mcp_types as types
 from httpx2 import codes
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    ToolListChangedNotification,
-)
 
 from sovl_tools.model.content import cut_characters
 
@@ -58,7 +52,7 @@ async def open_client(
         logging.getLogger(name).addHandler(_SILENT)
 
     async def on_message(message: object) -> None:
-        if isinstance(message, ToolListChangedNotification):
+        if isinstance(message, types.ToolListChangedNotification):
             on_change()
 
     async with AsyncExitStack() as stack:
@@ -116,14 +110,14 @@ def _error_of(status: int, data: bytes, asked: Mapping[str, str]) -> dict[str, A
     # FastMCP 1.12 answers to an unknown session with 400 and a string, later ones with 404 and JSON
     is_unknown = status == _NOT_FOUND or (status == _ERROR and b"session" in data.lower())
     in_session = "mcp-session-id" in asked
-    if in_session and is_unknown and code not in {METHOD_NOT_FOUND, INVALID_PARAMS}:
-        return {"code": INVALID_REQUEST, "message": TERMINATED}
+    if in_session and is_unknown and code not in {types.METHOD_NOT_FOUND, types.INVALID_PARAMS}:
+        return {"code": types.INVALID_REQUEST, "message": TERMINATED}
     # without a session, the SDK takes it for an older server and tries another way
     if code is not None or status == _NOT_FOUND:
         return None
     words = f"it answers with status {status} {codes.get_reason_phrase(status)}".strip()
     reason = _reason(body)
-    return {"code": INTERNAL_ERROR, "message": f"{words}: {reason}" if reason else words}
+    return {"code": types.INTERNAL_ERROR, "message": f"{words}: {reason}" if reason else words}
 
 
 def _reason(body: Mapping[str, Any]) -> str:

@@ -18,25 +18,11 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
+import mcp_types as types
 from mcp.server.connection import Connection, allowed_log_levels
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
-from mcp_types import (
-    INVALID_PARAMS,
-    MISSING_REQUIRED_CLIENT_CAPABILITY,
-    CallToolRequestParams,
-    ClientCapabilities,
-    CreateMessageRequest,
-    CreateMessageResult,
-    CreateMessageResultWithTools,
-    ElicitRequest,
-    ElicitResult,
-    ListRootsRequest,
-    ListRootsResult,
-    LoggingMessageNotification,
-    LoggingMessageNotificationParams,
-)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ValidationError
 
@@ -118,10 +104,10 @@ async def _send(ctx: Context, reports: Reports[Report]) -> None:
         is_last = reports.is_ended
         for report in reports.take():
             if isinstance(report, LogMessage):
-                params = LoggingMessageNotificationParams(
+                params = types.LoggingMessageNotificationParams(
                     level=report.level, logger=report.tool, data=encodable(report.message)
                 )
-                message = LoggingMessageNotification(params=params)
+                message = types.LoggingMessageNotification(params=params)
                 await ctx.session.send_notification(message, ctx.request_id)
             elif report.done > furthest:  # the protocol wants it to grow
                 furthest = report.done
@@ -179,20 +165,20 @@ class Kind(NamedTuple):
 
 KINDS: Mapping[type[ClientRequest], Kind] = {
     Question: Kind(
-        ElicitRequest,
-        (ElicitResult,),
+        types.ElicitRequest,
+        (types.ElicitResult,),
         {"elicitation": {"form": {}}},
         "the client can't show questions",
     ),
     SampleRequest: Kind(
-        CreateMessageRequest,
-        (CreateMessageResult, CreateMessageResultWithTools),
+        types.CreateMessageRequest,
+        (types.CreateMessageResult, types.CreateMessageResultWithTools),
         {"sampling": {}},
         "the client does not answer samples",
     ),
     RootsRequest: Kind(
-        ListRootsRequest,
-        (ListRootsResult,),
+        types.ListRootsRequest,
+        (types.ListRootsResult,),
         {"roots": {}},
         "the client does not list its directories",
     ),
@@ -212,7 +198,7 @@ class InputRequests:
     def __init__(
         self,
         ctx: Context,
-        params: CallToolRequestParams,
+        params: types.CallToolRequestParams,
         tool: str,
         registry: ToolRegistry,
     ) -> None:
@@ -357,7 +343,7 @@ class InputRequests:
             return
         if result.error.message == self._missing.lacking:
             data = {"requiredCapabilities": self._missing.capability}
-            raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, result.error.message, data)
+            raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, result.error.message, data)
 
 
 _CONSENT: dict[str, JSON] = {
@@ -375,7 +361,7 @@ def _words(error: ValidationError) -> str:
     return f"{place}: {words}" if place else words
 
 
-def _state(params: CallToolRequestParams) -> tuple[dict[str, JSON], dict[str, str]]:
+def _state(params: types.CallToolRequestParams) -> tuple[dict[str, JSON], dict[str, str]]:
     """Parse the requestState of a call.
 
     The state isn't signed: a client may answer whatever it likes anyway.
@@ -389,14 +375,14 @@ def _state(params: CallToolRequestParams) -> tuple[dict[str, JSON], dict[str, st
         answers, sent = json.loads(params.request_state)
         return {**answers}, {str(key): str(place) for key, place in {**sent}.items()}
     except (ValueError, TypeError, RecursionError) as error:
-        raise MCPError(INVALID_PARAMS, "requestState isn't one of this server's") from error
+        raise MCPError(types.INVALID_PARAMS, "requestState isn't one of this server's") from error
 
 
 def _form(answer: BaseModel) -> dict[str, JSON]:
     return answer.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
-def _declares(known: ClientCapabilities | None, capability: dict[str, JSON]) -> bool:
+def _declares(known: types.ClientCapabilities | None, capability: dict[str, JSON]) -> bool:
     """Return whether a client has declared a capability."""
     declared = known.model_dump(by_alias=True, exclude_none=True) if known else {}
     # a client that declares elicitation without saying which kind supports forms

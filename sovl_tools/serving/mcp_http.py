@@ -25,24 +25,12 @@ class McpEndpoint:
 
     Args:
         server: the SDK's server.
-        is_stateless: whether each request is independent, so that any of several processes may
-            answer it. Clients up to 2025-11-25 then hear of no changes and can't be asked anything.
-        is_json: whether answers are JSON and never streams: calls then report no progress.
-        max_body_bytes: how long a request can be.
+        options: of ``StreamableHTTPSessionManager``.
     """
 
-    def __init__(
-        self,
-        server: Server[Any],
-        *,
-        is_stateless: bool = False,
-        is_json: bool = False,
-        max_body_bytes: int,
-    ) -> None:
+    def __init__(self, server: Server[Any], **options: Any) -> None:
         self._server = server
-        self._is_stateless = is_stateless
-        self._is_json = is_json
-        self._max_body_bytes = max_body_bytes
+        self._options = options
         self._manager: StreamableHTTPSessionManager | None = None
         self._running: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
@@ -58,12 +46,7 @@ class McpEndpoint:
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and isinstance(server, uvicorn.Server):
             traffic.end_with(server)
-        manager = StreamableHTTPSessionManager(
-            self._server,
-            stateless=self._is_stateless,
-            json_response=self._is_json,
-            max_request_body_size=self._max_body_bytes,
-        )
+        manager = StreamableHTTPSessionManager(self._server, **self._options)
         async with manager.run():
             self._manager = manager
             try:

@@ -7,13 +7,13 @@ a session, and 2026-07-28, in which each request is independent.
 from __future__ import annotations
 
 import asyncio
-import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
+import mcp_types as types
 from mcp.server.connection import Connection
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
@@ -27,18 +27,6 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    CONNECTION_CLOSED,
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    GetPromptRequestParams,
-    NotificationParams,
-    PaginatedRequestParams,
-    ReadResourceRequestParams,
-    SetLevelRequestParams,
-    SubscribeRequestParams,
-    UnsubscribeRequestParams,
-)
 from starlette.applications import Starlette
 
 from sovl_tools import __version__
@@ -74,7 +62,6 @@ from sovl_tools.serving.mcp_calls import (
 )
 from sovl_tools.serving.problems import without_directories
 from sovl_tools.serving.security import Security
-from sovl_tools.serving.stdio import serve_stdio
 from sovl_tools.serving.traffic import CLIENT, BusyError, Client, Traffic
 
 UPDATED = "notifications/resources/updated"
@@ -156,23 +143,23 @@ class McpServer:
         )
         # not by the constructor, which asks for the SDK's models; a dictionary spares making them
         lists = {
-            method: (PaginatedRequestParams, partial(self._list, kind, items))
+            method: (types.PaginatedRequestParams, partial(self._list, kind, items))
             for method, (kind, items) in LISTS.items()
         }
         requests: dict[str, tuple[Any, Any]] = {
             **lists,
-            "tools/list": (PaginatedRequestParams, self._list_tools),
-            "tools/call": (CallToolRequestParams, self._call_tool),
-            "prompts/get": (GetPromptRequestParams, self._get_prompt),
-            "resources/read": (ReadResourceRequestParams, self._read),
-            "resources/subscribe": (SubscribeRequestParams, self._subscribe),
-            "resources/unsubscribe": (UnsubscribeRequestParams, self._unsubscribe_from),
-            "logging/setLevel": (SetLevelRequestParams, self._set_level),
+            "tools/list": (types.PaginatedRequestParams, self._list_tools),
+            "tools/call": (types.CallToolRequestParams, self._call_tool),
+            "prompts/get": (types.GetPromptRequestParams, self._get_prompt),
+            "resources/read": (types.ReadResourceRequestParams, self._read),
+            "resources/subscribe": (types.SubscribeRequestParams, self._subscribe),
+            "resources/unsubscribe": (types.UnsubscribeRequestParams, self._unsubscribe_from),
+            "logging/setLevel": (types.SetLevelRequestParams, self._set_level),
         }
         for method, (params, handler) in requests.items():
             self.server.add_request_handler(method, params, handler)
         self.server.add_notification_handler(
-            "notifications/initialized", NotificationParams, self._connected
+            "notifications/initialized", types.NotificationParams, self._connected
         )
 
     @property
@@ -188,15 +175,6 @@ class McpServer:
         """What clients have seen of the current tools; functions in schemas are not called."""
         known = self._advertised
         return known if known.catalog is self.registry.catalog else self.advertised
-
-    async def run_stdio(
-        self, descriptor_in: int, descriptor_out: int, *, signals: Sequence[signal.Signals] = ()
-    ) -> None:
-        """Serve one client over two descriptors until it disconnects or a signal arrives.
-
-        Calls running get a few seconds to finish; a second signal cancels them at once.
-        """
-        await serve_stdio(self.server, descriptor_in, descriptor_out, signals=signals)
 
     def app(
         self,
@@ -224,9 +202,9 @@ class McpServer:
         checks = security or Security()
         endpoint = McpEndpoint(
             self.server,
-            is_stateless=stateless,
-            is_json=json_response,
-            max_body_bytes=checks.max_body_bytes,
+            stateless=stateless,
+            json_response=json_response,
+            max_request_body_size=checks.max_body_bytes,
         )
         return make_app(self.registry, self.tooler, mcp=endpoint, security=checks)
 
@@ -236,76 +214,86 @@ class McpServer:
         tool = known.modern.get(name) or known.hidden.get(name)
         return None if tool is None else tool["inputSchema"]
 
-    async def _list_tools(self, ctx: Context, params: PaginatedRequestParams) -> dict[str, JSON]:
+    async def _list_tools(
+        self, ctx: Context, params: types.PaginatedRequestParams
+    ) -> dict[str, JSON]:
         known = self._known
         if not known.is_lasting:  # the functions of authors can take long
             known = await asyncio.to_thread(lambda: self.advertised)
         return self._page("tools", known.modern if is_modern(ctx) else known.handshake, params)
 
     async def _list(
-        self, kind: str, items: Items, _: Context, params: PaginatedRequestParams
+        self, kind: str, items: Items, _: Context, params: types.PaginatedRequestParams
     ) -> dict[str, JSON]:
         return self._page(kind, items(self._known), params)
 
     def _page(
-        self, kind: str, items: dict[str, dict[str, JSON]], params: PaginatedRequestParams
+        self, kind: str, items: dict[str, dict[str, JSON]], params: types.PaginatedRequestParams
     ) -> dict[str, JSON]:
         try:
             found, following = page(items, params.cursor, self._page_size)
         except ValueError as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from error
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
         result: dict[str, JSON] = {kind: found, **LIST_FIELDS}
         if following is not None:
             result["nextCursor"] = following
         return result
 
-    async def _get_prompt(self, _: Context, params: GetPromptRequestParams) -> dict[str, JSON]:
+    async def _get_prompt(
+        self, _: Context, params: types.GetPromptRequestParams
+    ) -> dict[str, JSON]:
         tool = self.registry.get(params.name)
         if tool is None or not tool.activation_phrases:
             hint = as_hint(nearest(params.name, self._known.prompts))
-            raise MCPError(INVALID_PARAMS, f"there's no prompt {params.name[:80]!r}{hint}")
+            raise MCPError(types.INVALID_PARAMS, f"there's no prompt {params.name[:80]!r}{hint}")
         text = prompt_text(tool, params.arguments or {})
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": tool.description, "messages": [message], "resultType": "complete"}
 
-    async def _read(self, _: Context, params: ReadResourceRequestParams) -> dict[str, JSON]:
+    async def _read(self, _: Context, params: types.ReadResourceRequestParams) -> dict[str, JSON]:
         resource = self._known.resources.get(params.uri)
         try:
             text = await asyncio.to_thread(resource_text, self.registry, params.uri)
         except ResolutionError as error:
-            raise MCPError(INVALID_PARAMS, str(error), {"uri": params.uri}) from error
+            raise MCPError(types.INVALID_PARAMS, str(error), {"uri": params.uri}) from error
         if resource is None or text is None:
             words = f"there's no resource {params.uri[:200]!r}"
-            raise MCPError(INVALID_PARAMS, words, {"uri": params.uri})
+            raise MCPError(types.INVALID_PARAMS, words, {"uri": params.uri})
         content = {"uri": params.uri, "mimeType": resource["mimeType"], "text": text}
         return {"contents": [content], **LIST_FIELDS}
 
-    async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> dict[str, JSON]:
+    async def _subscribe(
+        self, ctx: Context, params: types.SubscribeRequestParams
+    ) -> dict[str, JSON]:
         """Subscribe a client of the handshake era to changes of the text at a URI.
 
         The resource need not exist yet: its folder can be added later.
         """
         watched: set[str] = connection_of(ctx).state.setdefault(WATCHED, set())
         if params.uri not in watched and len(watched) >= MOST_WATCHED:
-            raise MCPError(INVALID_PARAMS, f"a client may subscribe to {MOST_WATCHED:,} resources")
+            raise MCPError(
+                types.INVALID_PARAMS, f"a client may subscribe to {MOST_WATCHED:,} resources"
+            )
         watched.add(params.uri)
         return {}
 
     async def _unsubscribe_from(
-        self, ctx: Context, params: UnsubscribeRequestParams
+        self, ctx: Context, params: types.UnsubscribeRequestParams
     ) -> dict[str, JSON]:
         connection_of(ctx).state.get(WATCHED, set()).discard(params.uri)
         return {}
 
-    async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> dict[str, JSON]:
+    async def _call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> dict[str, JSON]:
         try:
             with self._client(ctx).call():
                 return await self._call(ctx, params)
         except BusyError as error:
             raise MCPError(BUSY, str(error)) from error
-        raise MCPError(CONNECTION_CLOSED, "the client has left")
+        raise MCPError(types.CONNECTION_CLOSED, "the client has left")
 
-    async def _call(self, ctx: Context, params: CallToolRequestParams) -> dict[str, JSON]:
+    async def _call(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, JSON]:
         name, arguments = params.name, params.arguments
         known = self._known
         if known.is_searching and name in known.modern:
@@ -335,7 +323,7 @@ class McpServer:
         if (error := result.error) is not None:
             # called by way of call_tool, it is a wrong argument, which a model can correct
             if error.kind == "unknown_tool" and name == params.name:
-                raise MCPError(INVALID_PARAMS, error.message)
+                raise MCPError(types.INVALID_PARAMS, error.message)
             result = result._replace(error=without_directories(error, self.registry))
         return call_result(result, known, is_wrapping=not is_modern(ctx))
 
@@ -345,11 +333,13 @@ class McpServer:
         found: Client = scope.get(CLIENT, self._local_client)
         return found
 
-    async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> dict[str, JSON]:
+    async def _set_level(
+        self, ctx: Context, params: types.SetLevelRequestParams
+    ) -> dict[str, JSON]:
         connection_of(ctx).state[LEVEL] = params.level
         return {}
 
-    async def _connected(self, ctx: Context, _: NotificationParams) -> None:
+    async def _connected(self, ctx: Context, _: types.NotificationParams) -> None:
         """Remember the connection of a client of the handshake era until it ends."""
         connection = connection_of(ctx)
         self._connections.add(connection)

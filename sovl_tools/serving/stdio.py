@@ -16,17 +16,10 @@ from functools import partial
 from typing import Any, BinaryIO, Final, Self
 
 import anyio
+import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-)
 
 from sovl_tools.dispatch.async_runner import await_thread
 
@@ -117,7 +110,7 @@ class _Answers(_Stream):
         self._open: set[Any] = set()
         self._is_settled = asyncio.Event()
 
-    def expect(self, request: JSONRPCRequest) -> None:
+    def expect(self, request: types.JSONRPCRequest) -> None:
         if request.method != "subscriptions/listen":
             self._open.add(request.id)
 
@@ -135,7 +128,7 @@ class _Answers(_Stream):
 
     async def send(self, item: SessionMessage) -> None:
         await self._stream.send(item)
-        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+        if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
             self.settle(item.message.id)
 
 
@@ -155,9 +148,9 @@ class _Requests(_Stream):
                 await self._answers.send(SessionMessage(_NO_MESSAGE))
                 continue
             found: SessionMessage = item
-            if isinstance(found.message, JSONRPCRequest):
+            if isinstance(found.message, types.JSONRPCRequest):
                 self._answers.expect(found.message)
-            elif isinstance(found.message, JSONRPCNotification):
+            elif isinstance(found.message, types.JSONRPCNotification):
                 # a request that is cancelled gets no answer
                 self._answers.settle((found.message.params or {}).get("requestId"))
             return found
@@ -165,10 +158,10 @@ class _Requests(_Stream):
         raise StopAsyncIteration
 
 
-_NO_MESSAGE = JSONRPCError(
+_NO_MESSAGE = types.JSONRPCError(
     jsonrpc="2.0",
     id=None,
-    error=ErrorData(code=PARSE_ERROR, message="this isn't a message of JSON-RPC 2.0"),
+    error=types.ErrorData(code=types.PARSE_ERROR, message="this isn't a message of JSON-RPC 2.0"),
 )
 """The answer to a line that isn't a message."""
 

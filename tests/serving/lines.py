@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from sovl_tools.serving.stdio import serve_stdio
 from tests.patience import PATIENCE
 
 INFO = {"name": "lines", "version": "1"}
@@ -87,7 +88,9 @@ async def lines(server: Any, *, signals: Sequence[signal.Signals] = ()) -> Async
     """Run a server on pipes; it ends when the client has left."""
     server_in, send = os.pipe()
     receive, server_out = os.pipe()
-    serving = asyncio.create_task(server.run_stdio(server_in, server_out, signals=signals))
+    serving = asyncio.create_task(
+        serve_stdio(server.server, server_in, server_out, signals=signals)
+    )
     client = Lines(send, receive, serving)
     try:
         yield client

@@ -42,7 +42,7 @@ def server() -> Server[Any]:
 
 
 def mcp_app(options: dict[str, bool] | None = None, **limits: Any) -> Starlette:
-    endpoint = McpEndpoint(server(), max_body_bytes=LIMIT, **(options or {}))
+    endpoint = McpEndpoint(server(), max_request_body_size=LIMIT, **(options or {}))
     return app_of(registry_of(), mcp=endpoint, **limits)
 
 
@@ -56,7 +56,7 @@ async def connected(url: str, mode: str, token: str | None = None) -> AsyncItera
             yield client
 
 
-@check_each("options", [{}, {"is_stateless": True}, {"is_json": True}])
+@check_each("options", [{}, {"stateless": True}, {"json_response": True}])
 async def test_both_eras_are_served(options: dict[str, bool]) -> None:
     with running(mcp_app(options, tokens=("secret",))) as url:
         for mode in ("legacy", "auto"):
@@ -85,7 +85,7 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
 async def test_it_runs_where_no_lifespan_does() -> None:
-    app = Starlette(routes=[Mount("/ai", mcp_app({"is_stateless": True, "is_json": True}))])
+    app = Starlette(routes=[Mount("/ai", mcp_app({"stateless": True, "json_response": True}))])
     async with client_of(app) as client:
         first, second = await asyncio.gather(
             *(client.post("/ai/mcp", json=PING, headers=ACCEPT) for _ in range(2))
