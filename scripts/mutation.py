@@ -40,7 +40,7 @@ OTHER_TESTS = {
         "tests/test_reload.py",
         "tests/test_registering.py",
         "tests/test_precedence.py",
-        "tests/hot_reload",
+        "tests/test_hot_reload.py",
         "tests/test_watch.py",
         "tests/test_watch_code.py",
     ],

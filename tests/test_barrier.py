@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,17 +10,9 @@ from typing import Any
 import pytest
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
-from sovl_tools.dispatch import prepared
-from sovl_tools.dispatch.prepared import PreparedTool
-from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules import agreement, manifest, offer, schema
-from sovl_tools.loading.rules import folder as folder_rules
-from sovl_tools.loading.sources import collect
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, rule
-from sovl_tools.model.folder import Settings
-from sovl_tools.scaffolding.sync import plan_sync
-from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
+from tests.conftest import Write, code_of, manifest_of
 
 
 def failing(code: str, error: BaseException) -> Any:
@@ -78,21 +69,6 @@ def test_a_warning_that_fails_keeps_nothing_from_being_loaded(
     assert {"odd", "fine"} == {each.name for each in registry}
 
 
-def test_the_road_of_a_folder_has_a_barrier(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_rules, "RULES", None)
-    (tools / "odd" / "odd.json").unlink()
-    registry = ToolRegistry.from_directory("tools")
-    assert internal(registry)["tools/odd"][1].startswith("internal error: TypeError: ")
-    assert "fine" in registry
-
-
-def test_an_interrupt_passes_the_barrier(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifest, "RULES", (failing("ST999", KeyboardInterrupt()),))
-    (folder,) = collect(["tools/odd"]).folders
-    with pytest.raises(KeyboardInterrupt):
-        load_folder(folder, Settings())
-
-
 def test_a_reload_that_fails_changes_nothing_and_says_so(
     tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,73 +107,3 @@ def test_a_tool_of_a_package_that_we_fail_at_leaves_the_others(
     assert [each.name for each in registry] == ["fine"]
     (found,) = registry.report.errors
     assert (found.code, found.tool, found.path) == ("ST001", "odd", "plugins/both.py")
-
-
-def test_an_origin_that_we_fail_at_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sovl_tools.loading.plugins.importlib", None)
-    registry = ToolRegistry()
-    registry.load_package("json")
-    assert [each.code for each in registry.report.diagnostics] == ["ST001"]
-
-
-def test_a_tool_that_can_t_be_exported_by_our_mistake_is_left_out(
-    tools: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from sovl_tools.formats import base as table
-
-    registry = ToolRegistry.from_directory("tools")
-    convert = table.format_of("anthropic").convert
-
-    def broken(tool: Any, options: Any) -> Any:
-        return convert(tool, options) if tool.name == "fine" else {}[tool.name]
-
-    found = replace(table.format_of("anthropic"), convert=broken)
-    monkeypatch.setattr("sovl_tools.formats.export.format_of", lambda _, **__: found)
-    export = registry.export("anthropic")
-    assert [each["name"] for each in export.definitions] == ["fine"]
-    assert [each.code for each in export.diagnostics] == ["ST908"]
-
-
-def test_sync_goes_on_after_a_mistake_of_ours(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sovl_tools.scaffolding.sync.patch_manifest", None)
-    (folder,) = collect(["tools/fine"]).folders
-    assert [each.code for each in plan_sync(folder).diagnostics()] == ["ST001"]
-
-
-@pytest.mark.parametrize("phrases", [[1, "x y"], {"x": 1}, "x y", None, [["x"]]], ids=str)
-def test_phrases_of_the_wrong_type_are_a_finding_and_no_more(
-    write: Write, tmp_path: Path, run: Run, phrases: Any
-) -> None:
-    write("odd", manifest_of("odd", activation_phrases=phrases))
-    write("fine")
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    assert {each.code for each in registry.report.diagnostics} == {"ST210"}
-    assert [each.name for each in registry] == ["fine"]
-    done = run("list", "--tools", str(tmp_path / "tools"))
-    assert "fine" in done.out
-
-
-def test_a_package_of_ours_that_is_not_installed_is_named(
-    write: Write, tmp_path: Path, run: Run
-) -> None:
-    write("fine")
-    (tmp_path / "watchdog.py").write_text("raise ModuleNotFoundError(name='watchdog')\n")
-    done = run("watch", "--tools", "tools", PYTHONPATH=f"{tmp_path}:{REPOSITORY}")
-    assert "Error: the package 'watchdog' is not installed, which sovl-tools needs" in done.err
-
-
-def test_a_tool_that_we_fail_to_prepare_leaves_the_others_callable(
-    tools: Path, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(definition: ToolDefinition, *given: Any, **options: Any) -> Any:
-        if definition.name == "odd":
-            raise LookupError("no one knows")
-        return PreparedTool(definition, *given, **options)
-
-    write("odd")
-    monkeypatch.setattr(prepared, "PreparedTool", broken)
-    tooler = Tooler(ToolRegistry.from_directory("tools"))
-    result = tooler.call_sync("odd", {"text": "hi"})
-    assert result.error is not None
-    assert result.error.message == "tool 'odd' can't be prepared: no one knows"
-    assert tooler.call_sync("fine", {"text": "hi"}).ok

@@ -51,22 +51,11 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_project(
     assert (found.paths, found.source) == (("from_project",), str(file))
 
 
-def test_an_empty_variable_names_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "")
-    assert configuration().source == "the default"
-
-
 def test_paths_are_relative_to_the_file_that_names_them(here: Path) -> None:
     project(here.parent, f'paths = ["tools", "deep/own", "{here.parent.parent}/other"]')
     found = [Path(path).resolve() for path in configuration().paths]
     assert found == [here.parent / "tools", here / "own", here.parent.parent / "other"]
     assert configuration().paths[1] == "own"
-
-
-def test_the_nearest_project_holds_even_if_it_says_nothing(here: Path) -> None:
-    project(here.parent, 'paths = ["far"]')
-    (here / "pyproject.toml").write_text("[project]\nname = 'near'\n")
-    assert configuration() == Configuration(("tools",), "the default")
 
 
 def test_below_a_project_its_tools_hold_unless_there_are_some_here(here: Path) -> None:

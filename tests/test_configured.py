@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
-from sovl_tools import SovlToolsError, configured, default_registry
+from sovl_tools import configured, default_registry
 from tests.conftest import Write
 from tests.loading.plugins import decorated, importable
 
@@ -38,28 +37,6 @@ def test_the_registry_of_a_program_holds_all_that_is_configured(
         assert {"echo", "plugged", "sold"} <= set(registry.catalog.tools)
         (tmp_path / "tools" / "echo" / "echo.json").unlink()
         assert default_registry() is registry
-
-
-@pytest.mark.usefixtures("_fresh")
-def test_it_is_loaded_once_whoever_asks(tmp_path: Path, write: Write) -> None:
-    write("echo")
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(default_registry())) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {id(each) for each in found} == {id(default_registry())}
-    assert len(found) == len(threads)
-
-
-@pytest.mark.usefixtures("_fresh")
-def test_after_a_failure_it_is_tried_again(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\npaths = 5\n")
-    with pytest.raises(SovlToolsError, match="paths"):
-        default_registry()
-    (tmp_path / "pyproject.toml").unlink()
-    assert default_registry() is default_registry()
 
 
 ASKING = """

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from sovl_tools import ToolRegistry
-from tests.conftest import Run, Write
+from tests.conftest import Write
 
 LOADS = """
 LIMIT = 5
@@ -72,15 +72,3 @@ def test_a_load_in_a_load_leaves_out_what_is_being_loaded(
     registry = ToolRegistry.from_directory(tmp_path / "tools")
     assert not registry.report.diagnostics
     assert registry["echo"].execute(text="") == ["other"]
-
-
-def test_validate_ends_soon(
-    package: Callable[[str], str], write: Write, run: Run, tmp_path: Path
-) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\nimport-timeout = 5\n")
-    name = package("ToolRegistry.from_directory('tools')")
-    write(
-        "echo",
-        code=f"from {name} import LIMIT\n\n\ndef echo(text: str) -> int:\n    return LIMIT\n",
-    )
-    assert run("validate").code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +13,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools import AITool, ProcedureManager, ToolDefinition, Tooler, ToolRegistry, tool
+from sovl_tools import AITool, ToolDefinition, Tooler, ToolRegistry, tool
 from sovl_tools.loading.lock import lock_of
 from sovl_tools.loading.sources import collect
 from sovl_tools.model.call import CallEvent
 from sovl_tools.testing import calls, says
 from tests.agent.conversations import Way, talk
-from tests.conftest import Run, Write, manifest_of
+from tests.conftest import Write, manifest_of
 from tests.schema.strategies import examples
 from tests.tables import check_each
 
@@ -177,27 +176,6 @@ async def test_every_way_to_call_takes_an_alias(registry: ToolRegistry) -> None:
     assert tooler.statistics().keys() == {"say"}
 
 
-def test_a_call_by_an_alias_is_logged_once(
-    registry: ToolRegistry, caplog: pytest.LogCaptureFixture
-) -> None:
-    tooler = Tooler(registry)
-    with caplog.at_level(logging.WARNING, "sovl_tools"):
-        for name in ("say", "tell", "tell", "nothing"):
-            tooler.call_sync(name, HELLO)
-    assert caplog.messages == ["tool say was called by its alias tell; use its own name"]
-
-
-def test_a_procedure_calls_by_an_alias(registry: ToolRegistry) -> None:
-    steps = [
-        {"action": "tool", "tool": "tell", "arguments": HELLO, "save_as": "said"},
-        {"action": "return", "value": "{{ said }}"},
-    ]
-    procedure = {"name": "report", "description": "Report.", "steps": steps}
-    manager = ProcedureManager(registry)
-    assert [each.code for each in manager.check(procedure)] == ["ST769"]
-    assert manager.run_sync(procedure) == "hello"
-
-
 def test_a_model_may_call_by_an_alias_but_is_not_told_of_it(registry: ToolRegistry) -> None:
     script = [calls(("tell", HELLO)), says("Done.")]
     with talk(Way("openai"), script, tools=registry) as to:
@@ -206,38 +184,6 @@ def test_a_model_may_call_by_an_alias_but_is_not_told_of_it(registry: ToolRegist
     body = to.bodies[0]
     assert [each["function"]["name"] for each in body["tools"]] == ["say"]
     assert body["tool_choice"]["function"]["name"] == "say"
-
-
-@pytest.mark.parametrize(
-    "command", ["call tell --args {}", "show tell", "test tell", "map tell --inputs inputs.jsonl"]
-)
-def test_commands_load_the_tool_behind_an_alias(
-    command: str, write: Write, run: Run, tmp_path: Path
-) -> None:
-    properties = {"text": {"type": "string", "description": "What.", "default": "hello"}}
-    parameters = {"type": "object", "properties": properties}
-    example = [{"input": {}, "output": "hello"}]
-    write("say", manifest_of("say", aliases=["tell"], parameters=parameters, examples=example))
-    write("other", code="raise SystemExit('it was imported')")
-    (tmp_path / "inputs.jsonl").write_text("{}")
-    done = run(*command.split())
-    assert done.code == 0, done.err
-    assert any(words in done.out for words in ("say  ", "hello", "1 passed"))
-
-
-def test_the_name_of_another_tool_wins(
-    registry: ToolRegistry, write: Write, tmp_path: Path
-) -> None:
-    write("tell", code="def tell(text: str) -> str:\n    return text.upper()\n")
-    change = registry.reload()
-    assert [each.message for each in change.diagnostics if each.code == "ST801"]
-    assert Tooler(registry).call_sync("tell", HELLO).value == "HELLO"
-    assert Tooler(registry).call_sync("tell-it", HELLO).value == "hello"
-    write("tell", "{")
-    fresh = ToolRegistry.from_directory(tmp_path / "tools")
-    result = Tooler(fresh).call_sync("tell", HELLO)
-    assert result.error is not None
-    assert result.error.kind == "unavailable"
 
 
 def test_tools_in_code_have_aliases_too() -> None:

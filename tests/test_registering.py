@@ -5,18 +5,15 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from sovl_tools import (
     AITool,
     DuplicateToolError,
-    Tooler,
     ToolLoadError,
     ToolNotFoundError,
     ToolRegistry,
@@ -62,19 +59,6 @@ def test_override_puts_a_tool_in_the_place_of_another_and_unregister_puts_that_b
     assert len(registry) == 0
 
 
-def test_a_function_that_was_decorated_again_can_override_itself() -> None:
-    registry = ToolRegistry()
-    function = saying(1)
-    registry.register(function)
-    again = tool(name="echo", description="Say it again.", tags=["io"])(function)
-    registry.register(again)
-    assert not registry["echo"].tags
-    registry.register(again, override=True)
-    assert registry["echo"].tags == ("io",)
-    assert registry.report.folders == registry.catalog.candidates
-    assert len(registry.catalog.candidates) == 1
-
-
 def test_strict_refuses_another_tool_of_the_name_and_enters_nothing() -> None:
     registry = ToolRegistry()
     first, second = saying(1), saying(2)
@@ -100,18 +84,6 @@ class Pair:
         return 2
 
 
-def test_strict_enters_nothing_of_an_object_one_method_of_which_is_there_already() -> None:
-    registry = ToolRegistry()
-    registry.register(saying(1))
-    with pytest.raises(DuplicateToolError):
-        registry.register(Pair(), strict=True)
-    assert [each.name for each in registry] == ["echo"]
-    found = registry.register(Pair())
-    assert isinstance(found, list)
-    assert [each.name for each in found] == ["fresh", "echo"]
-    assert found[1] is registry["echo"]
-
-
 class Mixed:
     @tool(name="two words")
     def bad(self) -> None:
@@ -135,16 +107,6 @@ def test_all_that_is_unsound_is_told_at_once_and_the_rest_is_entered() -> None:
     assert registry.report.diagnostics == ()
 
 
-def test_what_is_refused_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    registry = ToolRegistry()
-    catalog = registry.catalog
-    for value, error in ((5, TypeError), (saying(1, "two words"), ToolLoadError)):
-        with pytest.raises(error):
-            registry.register(value)
-    assert registry.catalog is catalog
-    assert caplog.records == []
-
-
 def test_registering_is_told_to_subscribers_and_to_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -164,16 +126,6 @@ def test_registering_is_told_to_subscribers_and_to_the_log(
         ("WARNING", "tool echo was rejected"),
         ("INFO", "tool echo was updated"),
     ]
-
-
-def test_a_dispatcher_sees_what_was_registered_a_moment_ago() -> None:
-    registry = ToolRegistry()
-    tooler = Tooler(registry)
-    assert not tooler.call_sync("echo", {"text": ""}).ok
-    registry.register(saying("here"))
-    assert tooler.call_sync("echo", {"text": ""}).value == "here"
-    registry.unregister("echo")
-    assert not tooler.call_sync("echo", {"text": ""}).ok
 
 
 class Greeter(AITool):
@@ -231,55 +183,6 @@ def test_tools_of_all_sources_are_listed_filtered_and_exported_alike(world: Worl
     assert registry.prompt_instructions() == "Put it last.\n\nGreet first."
 
 
-def test_other_words_for_the_same_function_are_not_taken_silently() -> None:
-    registry = ToolRegistry()
-    function = saying(1)
-    registry.register(function)
-    again = replace(registry["echo"], description="Say it again.")
-    assert registry.register(replace(registry["echo"]), strict=True) is registry["echo"]
-    with pytest.raises(DuplicateToolError):
-        registry.register(again, strict=True)
-    assert registry.register(again) is not again
-    assert [each.code for each in registry.report.errors] == ["ST801"]
-    assert registry.register(again, override=True) is registry["echo"] is again
-
-
-class Moody(AITool):
-    name = "moody"
-    description = "Say."
-    parameters_schema: ClassVar[dict[str, Any]] = {}
-
-    @property
-    def mood(self) -> str:
-        raise OSError("not today")
-
-    def execute(self) -> str:
-        return ""
-
-
-def test_a_property_that_fails_meets_no_criterion(caplog: pytest.LogCaptureFixture) -> None:
-    registry = ToolRegistry()
-    registry.register(Moody())
-    registry.register(saying(1))
-    with caplog.at_level(logging.WARNING, "sovl_tools"):
-        assert registry.filter(mood="good") == []
-    assert "mood of tool moody can't be read" in caplog.text
-
-
-def test_where_there_is_nothing_to_choose_from_that_is_said() -> None:
-    registry = ToolRegistry()
-    layers: list[str] = []
-
-    @registry.tool(params={"layer": {"enum": lambda: layers}})
-    def show(layer: str) -> str:
-        """Show a layer."""
-        return layer
-
-    error = Tooler(registry).call_sync("show", {"layer": "roads"}).error
-    assert error is not None
-    assert "it has no choices" in error.message
-
-
 WORDS = r"'Say it.\n\nArgs:\n    text: What to say.'"
 
 
@@ -315,94 +218,6 @@ def test_a_function_that_is_defined_again_takes_the_place_of_the_old_one(
     assert len(registry) == 0
 
 
-def test_a_new_text_behind_a_wrapper_takes_the_place_of_the_old_one() -> None:
-    registry = ToolRegistry()
-    line = """
-from functools import wraps
-def again(function):
-    @wraps(function)
-    def called(**given):
-        return function(**given)
-    return called
-@again"""
-    for word in (1, 2):
-        run_cell(registry, cell(word, line=line))
-    assert answers(registry.catalog) == {"echo": 2}
-    assert len(registry.catalog.candidates) == 1
-
-
-def defined_class(word: int) -> Any:
-    """Return a class that a cell of a notebook defines."""
-    names: dict[str, Any] = {"__name__": "notebook", "tool": tool}
-    head = f"class Says:\n    @tool\n    def echo(self, text: str) -> object:\n        {WORDS}\n"
-    exec(f"{head}        return {word}\n", names)
-    return names["Says"]
-
-
-def test_an_object_of_a_class_that_is_defined_again_takes_the_place_of_the_old_one() -> None:
-    registry = ToolRegistry()
-    old, new = defined_class(1), defined_class(2)
-    registry.register(old())
-    registry.register(new())
-    assert answers(registry.catalog) == {"echo": 2}
-    assert not registry.report.diagnostics
-    registry.register(new())
-    assert [each.code for each in registry.report.diagnostics] == ["ST801"]
-
-
-def test_functions_of_other_modules_names_and_factories_are_other_tools() -> None:
-    registry = ToolRegistry()
-    run_cell(registry, cell(1))
-    run_cell(registry, cell(2), "elsewhere")
-    for word in (3, 4):
-        registry.register(saying(word))
-        registry.register(tool(name="echo", description="Say it.")(lambda text: text))
-    assert answers(registry.catalog) == {"echo": 1}
-    assert [each.code for each in registry.report.errors] == ["ST801"] * 5
-
-
-def test_strict_refuses_a_function_that_was_defined_again_too() -> None:
-    registry = ToolRegistry()
-    run_cell(registry, cell(1))
-    names: dict[str, Any] = {"__name__": "notebook"}
-    exec(cell(2), names)
-    with pytest.raises(DuplicateToolError):
-        registry.register(names["echo"], strict=True)
-    assert answers(registry.catalog) == {"echo": 1}
-
-
-def test_a_function_that_was_defined_again_keeps_its_rank_unless_it_is_to_be_the_first() -> None:
-    registry = ToolRegistry()
-    run_cell(registry, cell(1))
-    registry.register(saying("other"))
-    run_cell(registry, cell(2))
-    assert answers(registry.catalog) == {"echo": 2}
-    registry.register(saying("best"), override=True)
-    run_cell(registry, cell(3))
-    assert answers(registry.catalog) == {"echo": "best"}
-    names: dict[str, Any] = {"__name__": "notebook"}
-    exec(cell(4), names)
-    registry.register(names["echo"], override=True)
-    assert answers(registry.catalog) == {"echo": 4}
-    assert len(registry.catalog.candidates) == 3
-    for word in ("best", "other"):
-        registry.unregister("echo")
-        assert answers(registry.catalog) == {"echo": word}
-
-
-def test_a_duplicate_is_logged_when_it_is_registered(caplog: pytest.LogCaptureFixture) -> None:
-    registry = ToolRegistry()
-    first, second = saying(1), saying(2)
-    registry.register(first)
-    for _ in range(2):  # while nobody reads the catalog
-        registry.register(second)
-        assert caplog.text.count("was rejected") == 1
-    assert answers(registry.catalog) == {"echo": 1}
-    registry.register(saying(3, "other"))
-    registry.register(second)
-    assert caplog.text.count("was rejected") == 1
-
-
 def test_each_duplicate_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     registry = ToolRegistry()
     functions = [saying(word) for word in range(30)]
@@ -410,35 +225,6 @@ def test_each_duplicate_is_logged_once(caplog: pytest.LogCaptureFixture) -> None
         registry.register(each)
     assert len(registry.report.errors) == len(caplog.records) == 29
     assert [len(each.reasons) for each in registry.report.folders] == [0] + [1] * 29
-
-
-def test_an_object_seen_in_a_package_counts_once_whenever_it_is_registered(world: World) -> None:
-    world.site.write("said.py", "from sovl_tools import tool\n" + cell(1, line="@tool"))
-    registry = ToolRegistry()
-    registry.load_package("said")
-    (seen,) = registry
-    registry.register(saying(0, "other"))
-    assert [each.status for each in registry.catalog.candidates] == ["loaded"] * 2
-    registry.register(seen)
-    assert [each.name for each in registry.catalog.candidates] == ["other", "echo"]
-    registry.unregister("echo")
-    assert [each.name for each in registry.catalog.candidates] == ["other", "echo"]
-    registry.unregister("other")
-    assert [each.name for each in registry.catalog.candidates] == ["echo"]
-
-
-def test_a_module_may_register_tools_while_it_is_imported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    registry = ToolRegistry()
-    monkeypatch.setattr(sys, "shelf", registry, raising=False)
-    own = tmp_path / "own.py"
-    own.write_text(f"import sys\n{cell(1)}\nsys.shelf.register(echo)\n")
-    registry.load_modules(tmp_path)
-    assert answers(registry.catalog) == {"echo": 1}
-    own.write_text(own.read_text().replace("return 1", "return 2"))
-    registry.reload()
-    assert answers(registry.catalog) == {"echo": 2}
 
 
 def test_a_text_that_is_surely_an_expression_is_read_as_one(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
-import os
 import shutil
 import sys
 import threading
 import time
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +19,7 @@ from hypothesis import strategies as st
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from tests.conftest import Write, manifest_of
-from tests.loading.folders import News, answer, answers, gives, loaded, says, statuses
+from tests.loading.folders import News, answer, answers, loaded, says, statuses
 from tests.patience import PATIENCE
 from tests.schema.strategies import examples, moderate
 from tests.tables import check_each
@@ -74,27 +71,6 @@ def test_what_has_changed_is_logged(
     ]
 
 
-def test_nobody_is_told_after_he_has_had_enough(write: Write, tools: Path) -> None:
-    write("echo")
-    registry, news = loaded(tools)
-    told: list[CatalogChange] = []
-    unsubscribe = registry.subscribe(told.append)
-    again = registry.subscribe(told.append)
-    write("echo", code=says(1))
-    registry.reload()
-    assert len(told) == 2
-    unsubscribe()
-    unsubscribe()
-    write("echo", code=says(2))
-    registry.reload()
-    assert len(told) == 3
-    again()
-    write("echo", code=says(3))
-    registry.reload()
-    assert len(told) == 3
-    assert len(news.so_far()) == 3
-
-
 @pytest.mark.parametrize("failure", [ValueError, SystemExit, asyncio.CancelledError])
 def test_a_subscriber_that_fails_disturbs_nobody(
     write: Write, tools: Path, caplog: pytest.LogCaptureFixture, failure: type[BaseException]
@@ -114,37 +90,6 @@ def test_a_subscriber_that_fails_disturbs_nobody(
     assert answer(registry.catalog.tools) == 1
 
 
-def interrupt(change: CatalogChange) -> None:
-    raise KeyboardInterrupt
-
-
-def test_whoever_interrupts_a_subscriber_keeps_no_other_from_hearing(
-    write: Write, tools: Path
-) -> None:
-    write("echo")
-    registry = ToolRegistry.from_directory(tools)
-    registry.subscribe(interrupt)
-    news = News(registry)
-    write("echo", code=says(1))
-    with pytest.raises(KeyboardInterrupt):
-        registry.reload()
-    assert news.next().updated == ("echo",)
-    assert not registry.reload()
-
-
-def test_an_interrupt_of_a_subscriber_s_own_keeps_no_other_from_hearing(
-    write: Write, tools: Path
-) -> None:
-    write("echo")
-    registry = ToolRegistry.from_directory(tools)
-    registry.subscribe(interrupt)
-    news = News(registry)
-    with registry.watch():
-        for version in (1, 2):
-            write("echo", code=says(version))
-            news.until({"echo": version})
-
-
 async def later(change: CatalogChange) -> None: ...
 
 
@@ -152,70 +97,6 @@ async def later(change: CatalogChange) -> None: ...
 def test_what_can_not_be_called_at_once_is_refused(subscriber: Any) -> None:
     with pytest.raises(TypeError, match="a subscriber must be a sync function"):
         ToolRegistry().subscribe(subscriber)
-
-
-def test_a_subscriber_may_reload_and_leave(write: Write, tools: Path) -> None:
-    write("echo", code=says(0))
-    registry = ToolRegistry.from_directory(tools)
-    seen: list[tuple[object, CatalogChange]] = []
-
-    def react(change: CatalogChange) -> None:
-        seen.append((answer(registry.catalog.tools), change))
-        leave()
-        write("echo", code=says(2))
-        registry.reload()
-
-    leave = registry.subscribe(react)
-    news = News(registry)
-    write("echo", code=says(1))
-    registry.reload()
-    assert answer(registry.catalog.tools) == 2
-    assert [(each, change.updated) for each, change in seen] == [(1, ("echo",))]
-    assert len(news.so_far()) == 2
-
-
-def test_phrases_follow_the_changes(write: Write, tools: Path) -> None:
-    write("a", manifest_of("a", activation_phrases=["say it"]))
-    registry, _ = loaded(tools)
-    text = "Please say it or shout it."
-    assert [each.tool for each in registry.match(text)] == ["a"]
-    write("a", manifest_of("a", activation_phrases=["shout it"]))
-    write("b", manifest_of("b", activation_phrases=["say it"]))
-    registry.reload()
-    assert [(each.tool, each.phrase) for each in registry.match(text)] == [
-        ("b", "say it"), ("a", "shout it")
-    ]  # fmt: skip
-    write("b", "broken")
-    shutil.rmtree(tools / "a")
-    registry.reload()
-    assert [each.tool for each in registry.match(text)] == ["b"]
-
-
-def test_the_version_before_is_not_kept_for_the_sake_of_a_clash(write: Write, tools: Path) -> None:
-    manifests = {name: manifest_of(name, activation_phrases=["do it"]) for name in "ab"}
-    for name in "ab":
-        write(name, manifests[name], says(0, name))
-    registry, _ = loaded(tools)
-    before = weakref.ref(registry["b"].function)
-    write("b", manifests["b"], says(1, "b"))
-    assert registry.reload().updated == ("b",)
-    gc.collect()
-    assert before() is None
-
-
-def test_the_report_tells_of_a_broken_tool_that_serves(write: Write, tools: Path) -> None:
-    write("echo", code=says(1))
-    registry, _ = loaded(tools)
-    tooler = Tooler(registry)
-    write("echo", "broken")
-    registry.reload()
-    assert tooler.call_sync("echo", {"text": ""}).value == 1
-    assert statuses(registry.catalog) == {f"{tools}/echo": "rejected"}
-    assert [each.code for each in registry.report.errors] == ["ST201"]
-    write("echo", code=says(1))
-    registry.reload()
-    assert registry.report.diagnostics == ()
-    assert tooler.call_sync("echo", {"text": ""}).value == 1
 
 
 @pytest.fixture
@@ -289,31 +170,6 @@ def test_an_edit_of_the_manifest_alone_runs_nothing_again_also_after_data_did(
     assert first is not second is registry["echo"].function
 
 
-@pytest.mark.parametrize("looks", [True, False])
-@pytest.mark.parametrize("may_have_helpers", [True, False])
-def test_files_belong_to_a_tool_from_the_moment_at_which_it_names_them(
-    write: Write, tools: Path, *, looks: bool, may_have_helpers: bool
-) -> None:
-    path = str(tools / "echo" / "words.csv")
-    head = f"from pathlib import Path\n\nWORDS = Path({path!r}).read_text()"
-    code = gives("WORDS", head=head + "  # __" * may_have_helpers)
-    folder = write("echo", code=code, helper="WORD = 1\n")
-    (folder / "words.csv").write_text("old")
-    time.sleep(0.02)
-    registry, _ = loaded(tools)
-    assert not (looks and registry.reload())
-    (folder / "words.csv").write_text("newer")
-    assert not (looks and registry.reload())
-    write("echo", manifest_of("echo", reload=["*.csv"]), code)
-    assert registry.reload().updated == ("echo",)
-    assert registry["echo"].execute(text="") == "newer"
-    write("echo", code=gives("helper.WORD", head="from . import helper"))
-    assert registry.reload().updated == ("echo",)
-    (folder / "helper.py").write_text("WORD = 22\n")
-    assert registry.reload().updated == ("echo",)
-    assert registry["echo"].execute(text="") == 22
-
-
 COUNTING = """
 import sqlite3
 from pathlib import Path
@@ -376,54 +232,6 @@ def test_a_tool_reads_files_of_its_folder_as_resources(write: Write, tools: Path
         assert found == (word, word, "", True, False)
 
 
-def test_a_file_for_want_of_which_a_tool_did_not_load_heals_it(write: Write, tools: Path) -> None:
-    head = "from pathlib import Path\nWORD = Path(__file__).with_name('word.txt').read_text()"
-    folder = write("echo", code=gives("WORD", head=head))
-    registry, news = loaded(tools)
-    (tools.parent / "whole.txt").write_text("here")
-    with registry.watch():
-        # whoever looks while it is being written would see an empty file
-        (tools.parent / "whole.txt").rename(folder / "word.txt")
-        assert news.next().added == ("echo",)
-    assert answer(registry.catalog.tools) == "here"
-
-
-def test_excluded_folders_stay_out_of_a_reload(
-    write: Write, tools: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tools.parent)
-    write("kept")
-    write("legacy_a")
-    registry = ToolRegistry.from_directory("tools", exclude=["tools/legacy_*"])
-    assert [each.name for each in registry] == ["kept"]
-    write("legacy_b")
-    write("other")
-    assert registry.reload().added == ("other",)
-
-
-def test_a_touch_without_a_change_changes_nothing(write: Write, tools: Path) -> None:
-    folder = write("echo")
-    registry, news = loaded(tools)
-    catalog = registry.catalog
-    os.utime(folder / "echo.py", ns=(1, 1))
-    assert not registry.reload()
-    assert registry.catalog is catalog
-    assert news.so_far() == []
-
-
-def test_what_is_made_of_the_same_is_not_updated(write: Write, tools: Path) -> None:
-    head = "STEP_HANDLERS = {'x': print, 'y': print}"
-    write("echo", manifest_of("echo", metadata={"a": [1, "b"]}), says(1, head=head))
-    registry, _ = loaded(tools)
-    before = registry["echo"]
-    write("echo", manifest_of("echo", metadata={"a": [True, "b"]}), says(1, head=head))
-    assert registry.reload().updated == ("echo",)
-    for phrases in ([], ["say it"]):
-        write("echo", manifest_of("echo", activation_phrases=phrases), says(1, head=head))
-        assert registry.reload().updated == ("echo",)
-    assert registry["echo"] is not before
-
-
 def test_a_directory_may_come_and_go(write: Write, tools: Path) -> None:
     registry, _ = loaded(tools)
     assert [each.code for each in registry.report.diagnostics] == ["ST101"]
@@ -437,20 +245,6 @@ def test_a_directory_may_come_and_go(write: Write, tools: Path) -> None:
     assert not registry.reload()
     tools.mkdir()
     assert [each.code for each in registry.reload().diagnostics] == ["ST106"]
-
-
-def test_a_tool_may_claim_its_own_actions_again(write: Write, tools: Path) -> None:
-    register = (
-        "def register_step_handlers(handlers):\n"
-        "    assert 'greet' not in handlers\n"
-        "    handlers['greet'] = lambda step, context: {}\n"
-    )
-    write("echo", code=says(1, head=register))
-    registry, _ = loaded(tools)
-    before = registry.step_handlers["greet"]
-    write("echo", code=says(2, head=register))
-    assert registry.reload().updated == ("echo",)
-    assert registry.step_handlers["greet"] is not before
 
 
 def test_of_many_broken_edits_the_version_before_the_first_serves(
@@ -476,39 +270,6 @@ def test_of_many_broken_edits_the_version_before_the_first_serves(
     assert answers(registry.catalog) == {}
 
 
-def test_a_broken_winner_that_never_served_leaves_its_name_to_the_next(
-    write: Write, tools: Path
-) -> None:
-    write("echo", code=says("second"))
-    tools.rename(tools.with_name("second"))
-    write("echo", code="broken(")
-    registry, _ = loaded(tools, tools.with_name("second"))
-    assert answers(registry.catalog) == {"echo": "second"}
-    write("echo", code="still broken(")
-    assert registry.reload().rejected == ("echo",)
-    assert answers(registry.catalog) == {"echo": "second"}
-    assert registry.catalog.unavailable == {}
-
-
-@pytest.mark.parametrize(
-    ("left", "serves"), [(["echo.json"], True), (["echo.py"], True), (["echo.txt"], False)]
-)
-def test_a_folder_without_both_of_its_files_serves_no_more(
-    left: list[str], serves: object, write: Write, tools: Path
-) -> None:
-    folder = write("echo", code=says(1))
-    (folder / "echo.txt").touch()
-    registry, _ = loaded(tools)
-    for path in folder.iterdir():
-        if path.is_file() and path.name not in left:
-            path.unlink()
-    assert registry.reload().rejected == ("echo",)
-    assert ("echo" in registry) is serves
-    write("echo", code=says(1))
-    assert registry.reload()
-    assert answers(registry.catalog) == {"echo": 1}
-
-
 @pytest.mark.parametrize("head", ["from . import build", "NUMBER = 0"])
 def test_a_module_that_writes_beside_itself_does_not_run_for_ever(
     head: str, write: Write, tools: Path, caplog: pytest.LogCaptureFixture
@@ -532,22 +293,6 @@ USER = (
 """Sends what the terminal sends when a user presses Ctrl-C."""
 
 
-def test_in_the_background_an_interrupt_is_the_tools_own_failure(write: Write, tools: Path) -> None:
-    for name in "ab":
-        write(name, code=says(1, name))
-    registry, news = loaded(tools)
-    for code in ("raise KeyboardInterrupt\n", "raise SystemExit\n"):
-        write("a", code=code)
-        write("b", code=says(code, "b"))
-        thread = threading.Thread(target=registry.reload)
-        thread.start()
-        thread.join(PATIENCE)
-        change = news.next()
-        assert (change.rejected, change.updated) == (("a",), ("b",))
-        assert [each.code for each in change.diagnostics] == ["ST503"]
-        assert answers(registry.catalog) == {"a": 1, "b": code}
-
-
 def test_a_reload_after_one_that_the_user_interrupted_makes_up_for_it(
     write: Write, tools: Path
 ) -> None:
@@ -565,19 +310,6 @@ def test_a_reload_after_one_that_the_user_interrupted_makes_up_for_it(
     assert (change.added, change.updated, change.removed) == (("a", "d"), ("c",), ("b",))
     assert answers(registry.catalog) == {"a": 1, "c": 2, "d": 1}
     assert list(statuses(registry.catalog)) == [f"{tools}/{name}" for name in "acd"]
-
-
-def test_a_change_tells_only_what_is_wrong_with_what_has_changed(write: Write, tools: Path) -> None:
-    write("echo")
-    roots = [tools, tools.with_name("second"), tools.with_name("third")]
-    registry = ToolRegistry.from_directory(*roots)
-    for each in roots[1:]:
-        shutil.copytree(tools, each)
-        change = registry.reload()
-        assert [(each.code, each.path) for each in change.diagnostics] == [
-            ("ST801", f"{each}/echo/echo.json")
-        ]
-    assert [each.code for each in registry.report.errors] == ["ST801"] * 2
 
 
 FATES: dict[str, dict[str, Any]] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from tests.tables import check_each
@@ -22,14 +20,3 @@ def test_all_rows_are_checked_and_those_that_fail_are_named() -> None:
     assert seen == [1, 1, 2]
     notes = [error.__notes__ for error in caught.value.exceptions]
     assert notes == [["in the row left=1, right=2"], ["in the row odd"]]
-
-
-def test_a_test_that_awaits_has_rows_too() -> None:
-    @check_each("delay", [0, 1])
-    async def check(delay: int) -> None:
-        await asyncio.sleep(0)
-        assert delay == 0
-
-    with pytest.raises(AssertionError) as caught:
-        asyncio.run(check())
-    assert caught.value.__notes__ == ["in the row delay=1"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import shutil
 from collections.abc import Callable
@@ -17,7 +16,6 @@ from sovl_tools import (
     ToolContext,
     ToolDefinition,
     Tooler,
-    ToolNotFoundError,
     ToolRegistry,
 )
 from sovl_tools.configuration import configuration
@@ -106,26 +104,6 @@ def test_a_view_has_what_filter_returns_after_every_change(
 
 
 @check_each(
-    ("criteria", "names"),
-    [
-        ({"tags": "read"}, ["look", "tidy"]),
-        ({"tags": ["read", "write"]}, []),
-        ({"name_pattern": "*_disk"}, [SECRET]),
-        ({"name_pattern": ("tidy", "wipe_*")}, ["tidy", SECRET]),
-        ({"name_pattern": "^wipe"}, [SECRET]),
-        ({"name_pattern": re.compile("i")}, ["tidy", SECRET]),
-        ({"name": "tidy"}, ["tidy"]),
-        ({}, ["look", "tidy", SECRET]),
-    ],
-)
-def test_the_criteria_are_those_of_filter(criteria: dict[str, Any], names: list[str]) -> None:
-    registry = desk()
-    assert [each.name for each in registry.select(**criteria)] == names
-    assert [each.name for each in registry.select(criteria)] == names
-    assert [each.name for each in registry.filter(**criteria)] == names
-
-
-@check_each(
     ("wrong", "error"),
     [
         ({"name_pattern": 3}, TypeError),
@@ -142,18 +120,6 @@ def test_what_is_wrong_with_criteria_is_raised_at_once(
         desk().select(3)  # type: ignore[arg-type]
     with pytest.raises(KeyError):
         desk().select(lambda each: each.metadata["team"])
-
-
-def test_a_later_tool_at_which_a_function_fails_is_left_out(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    registry = registry_of(made("first", metadata={"team": "a"}))
-    view = registry.select(lambda each: each.metadata["team"] == "a")
-    registry.register(made("second"))
-    registry.register(made("third", metadata={"team": "a"}))
-    with caplog.at_level(logging.WARNING, "sovl_tools"):
-        assert [each.name for each in view] == ["first", "third"]
-    assert "tool second is omitted: a criterion failed" in caplog.text
 
 
 @check_each(
@@ -181,16 +147,6 @@ def test_nothing_that_reads_a_view_finds_another_tool(read: Callable[[Any], Any]
     assert "wipe" not in str(read(registry.select(tags="read"))).lower()
 
 
-def test_other_tools_are_unknown_by_name() -> None:
-    view = desk().select(tags="read")
-    assert SECRET not in view
-    assert len(view) == 2
-    for look_up in (view.__getitem__, lambda name: view.export("mcp", tools=[name])):
-        with pytest.raises(ToolNotFoundError) as caught:
-            look_up("wipe_dis")
-        assert SECRET not in str(caught.value)
-
-
 async def test_calls_see_the_view_and_tools_call_the_whole() -> None:
     registry = desk()
     view = registry.select(tags="read")
@@ -212,28 +168,6 @@ async def test_calls_see_the_view_and_tools_call_the_whole() -> None:
         assert tooler.call_sync("look").value == SECRET
         assert (await tooler.call("tidy")).value == SECRET
         assert {*tooler.statistics()} == {"look", "tidy", SECRET}
-
-
-def test_lenient_names_are_those_of_the_view() -> None:
-    registry = desk()
-    for view, names in ((registry.select(tags="read"), ["look"]), (registry.select(tags="x"), [])):
-        tooler = Tooler(view, coerce="lenient")
-        for name in ("look", SECRET):
-            result = tooler.call_sync(f"functions.{name}")
-            assert result.ok is (name in names), result
-            if result.error is not None:
-                assert result.error.message == f"there's no tool 'functions.{name}'"
-
-
-def test_what_a_view_registers_is_in_the_registry() -> None:
-    registry = desk()
-    view = registry.select(tags="read")
-    view.register(made("peek", "read"))
-    view.register(made("drop", "write"))
-    assert {"peek", "drop"} <= {each.name for each in registry}
-    assert {each.name for each in view} == {"look", "peek", "tidy"}
-    view.unregister("peek")
-    assert "peek" not in registry
 
 
 def test_a_subscriber_hears_of_the_changes_of_the_view(write: Write, tmp_path: Path) -> None:
@@ -275,16 +209,6 @@ def test_a_subscriber_hears_of_the_changes_of_the_view(write: Write, tmp_path: P
     assert heard == []
     with pytest.raises(TypeError, match="subscriber"):
         view.subscribe(changed.__name__)  # type: ignore[arg-type]
-
-
-def test_of_a_tool_that_did_not_load_the_name_decides(write: Write, tmp_path: Path) -> None:
-    write("ant", "{")
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    by_name, by_tag = registry.select(name_pattern="a*"), registry.select(tags="read")
-    assert "ST201" in by_name.report.errors[0].code
-    kinds = [Tooler(each).call_sync("ant").error for each in (by_name, by_tag)]
-    assert [each and each.kind for each in kinds] == ["unavailable", "unknown_tool"]
-    assert by_tag.report.diagnostics == ()
 
 
 def test_a_view_of_the_configuration_is_a_criterion(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
-from tests.conftest import Write
-from tests.loading.folders import News, says
+from tests.loading.folders import News
 from tests.loading.plugins import decorated
 
 YAML = "name: {}\ndescription: d\nsteps: [{{action: return, value: {}}}]\n"
@@ -98,58 +96,6 @@ def test_a_broken_edit_leaves_the_version_before_in_place(kind: Kind, tmp_path: 
         until_it_answers(registry, news, a=2)
 
 
-@each_kind
-def test_what_happened_between_the_look_and_the_watch_is_noticed(
-    kind: Kind, tmp_path: Path
-) -> None:
-    directory = tmp_path / "code"
-    kind.save(directory, "a", 1)
-    registry, news = registry_of(kind, directory)
-    kind.save(directory, "a", 2)
-    with registry.watch():
-        until_it_answers(registry, news, a=2)
-
-
-@each_kind
-def test_a_directory_may_come_later_and_go(kind: Kind, tmp_path: Path) -> None:
-    directory = tmp_path / "code"
-    registry, news = registry_of(kind, directory)
-    with registry.watch():
-        kind.save(directory, "a", 1)
-        until_it_answers(registry, news, a=1)
-        shutil.rmtree(directory)
-        until_it_answers(registry, news, a=None)
-        kind.save(directory, "a", 2)
-        until_it_answers(registry, news, a=2)
-
-
-def test_sources_below_a_directory_and_behind_links_count(tmp_path: Path) -> None:
-    directory, real = tmp_path / "code", tmp_path / "real"
-    source = decorated("a").replace("return ''", "return WORD")
-    MODULES.put(directory, "a", f"from .below.words import WORD\n{source}")
-    MODULES.put(directory / "below", "words", "WORD = 1\n")
-    MODULES.save(real, "b", 1)
-    (directory / "b.py").symlink_to(real / "b.py")
-    registry, news = registry_of(MODULES, directory)
-    until_it_answers(registry, news, a=1, b=1)
-    with registry.watch():
-        MODULES.save(real, "b", 2)
-        until_it_answers(registry, news, a=1, b=2)
-        MODULES.put(directory / "below", "words", "WORD = 3\n")
-        until_it_answers(registry, news, a=3, b=2)
-
-
-def test_a_directory_that_is_named_during_a_watch_is_watched(tmp_path: Path, write: Write) -> None:
-    write("echo", code=says(0))
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    news = News(registry)
-    with registry.watch():
-        MODULES.save(tmp_path / "code", "a", 1)
-        registry.load_modules(tmp_path / "code")
-        MODULES.save(tmp_path / "code", "a", 2)
-        until_it_answers(registry, news, a=2)
-
-
 def test_what_a_module_imports_beside_it_is_watched(tmp_path: Path) -> None:
     directory = tmp_path / "code"
     MODULES.put(directory, "_words", "WORD = 1\n")
@@ -160,27 +106,6 @@ def test_what_a_module_imports_beside_it_is_watched(tmp_path: Path) -> None:
     with registry.watch():
         MODULES.put(directory, "_words", "WORD = 2\n")
         until_it_answers(registry, news, a=2)
-
-
-def test_a_watch_does_not_import_packages_again(
-    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    package = tmp_path / "package_that_grows"
-    package.mkdir()
-    (package / "__init__.py").write_text(decorated("a", 1))
-    write("echo", code=says(0))
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    registry.load_package("package_that_grows")
-    news = News(registry)
-    (package / "more.py").write_text(decorated("b", 2))
-    with registry.watch():
-        write("echo", code=says(1))
-        until_it_answers(registry, news, a=1, b=None)
-        news.until({"echo": 1, "a": 1})
-    assert registry.reload().added == ("b",)
-    for name in ("package_that_grows.more", "package_that_grows"):
-        del sys.modules[name]
 
 
 def test_a_change_of_a_watched_library_runs_all_modules_again(

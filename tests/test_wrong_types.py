@@ -16,7 +16,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -404,13 +403,3 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     return '"null"' if value is None else json.dumps(value, ensure_ascii=False)
-
-
-@pytest.mark.parametrize("value", ["tools = ", "[", "\x00"], ids=["cut off", "open", "NUL"])
-def test_a_configuration_that_is_no_toml_is_one_clear_error(
-    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").write_text(value)
-    with pytest.raises(ConfigurationError, match=r"pyproject\.toml"):
-        configuration()

@@ -20,11 +20,6 @@ def page(*lines: str) -> Document:
     return Document("page.md", "\n".join(lines))
 
 
-def test_a_command_that_prints_what_is_expected_leaves_the_page_as_it_is() -> None:
-    document = page("```console", "$ echo one", "one", "$ (exit 3)", "$ echo $?", "3", "```")
-    assert played(document) == document
-
-
 def test_a_command_that_prints_something_else_is_corrected() -> None:
     document = page("before", "```console", "$ echo two; echo three >&2", "one", "```", "after")
     truth = page(
@@ -36,14 +31,6 @@ def test_a_command_that_prints_something_else_is_corrected() -> None:
 def test_output_that_no_block_mentions_is_refused() -> None:
     with pytest.raises(ValueError, match=r"page\.md:1: no output block"):
         played(page("```python", "print(1)", "```"))
-
-
-def test_a_titled_block_is_a_file_for_the_blocks_after_it(stage: Path) -> None:
-    file = ['```text title="a/b.txt"', "content", "```"]
-    document = page(*file, "```console", "$ cat a/b.txt", "content", "```")
-    assert played(document) == document
-    assert document.files == {"a/b.txt": "content\n"}
-    assert (stage / "a" / "b.txt").read_text() == "content\n"
 
 
 def test_a_part_of_a_manifest_is_checked_against_the_schema() -> None:

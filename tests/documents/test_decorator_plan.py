@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from datetime import date
 from typing import Any, Dict, List, Literal, Optional  # noqa: UP035 - as the plan writes them
 
 import pytest
@@ -82,31 +80,6 @@ async def test_the_weather_tool_is_called_by_its_name(registry: ToolRegistry) ->
     )
 
 
-def test_null_is_a_value_of_an_optional_parameter_with_a_default(registry: ToolRegistry) -> None:
-    def said(**arguments: Any) -> Any:
-        result = Tooler(registry).call_sync(
-            "get_current_weather", {"location": "Rome", **arguments}
-        )
-        return result.value if result.ok else str(result.error)
-
-    assert said(unit=None) == "12 degrees None in Rome"
-    assert said() == "12 degrees celsius in Rome"
-    assert "unit" in said(unit=3)
-
-    @registry.tool
-    def day(
-        on: date | None = date(2026, 1, 2),
-        kind: Optional[Literal["a", "b"]] = "a",  # noqa: UP045
-    ) -> str:
-        """Name a day."""
-        return f"{on} {kind}"
-
-    call = Tooler(registry).call_sync
-    assert call("day", {"on": None, "kind": None}).value == "None None"
-    assert call("day", {"on": "2026-05-06"}).value == "2026-05-06 a"
-    assert not call("day", {"kind": "c"}).ok
-
-
 def test_the_decorator_attaches_a_definition_and_changes_nothing_else() -> None:
     async def bare(location: str) -> str:
         """Look."""
@@ -180,33 +153,6 @@ def test_a_tool_without_any_description_is_named_and_reported() -> None:
     assert [each.code for each in registry.report.warnings] == ["ST705", "ST306"]
 
 
-def test_the_first_of_two_registered_tools_stays_unless_told_otherwise(
-    registry: ToolRegistry, caplog: pytest.LogCaptureFixture
-) -> None:
-    first = registry["get_current_weather"]
-
-    @tool(name="get_current_weather")
-    def other(location: str) -> str:
-        """Guess."""
-        return location
-
-    caplog.set_level(logging.WARNING, "sovl_tools")
-    assert registry.register(other) is first
-    assert [each.levelname for each in caplog.records] == ["WARNING"]
-    assert [each.code for each in registry.report.errors] == ["ST801"]
-    assert len(registry) == 1
-
-
-def test_the_override_replaces_what_was_registered_first(registry: ToolRegistry) -> None:
-    @tool(name="get_current_weather")
-    def other(location: str) -> str:
-        """Guess."""
-        return location
-
-    assert registry.register(other, override=True) is definition_of(other)
-    assert registry.list_tools() == [definition_of(other)]
-
-
 PACKAGE = {
     "commander/__init__.py": "",
     "commander/weather.py": """
@@ -247,21 +193,6 @@ def test_a_scan_finds_the_tools_of_all_modules_and_survives_a_broken_one(install
     assert Tooler(registry).call_sync("tides", {"port": "Kiel"}).value == "at noon"
 
 
-@pytest.mark.parametrize("is_scanned_first", [True, False])
-def test_what_is_registered_by_hand_wins_over_what_is_scanned(
-    install: Install, *, is_scanned_first: bool
-) -> None:
-    install(PACKAGE)
-    registry = ToolRegistry()
-    if is_scanned_first:
-        registry.load_package("commander")
-    registry.register(get_weather)
-    registry.load_package("commander")
-    assert registry["get_current_weather"] is definition_of(get_weather)
-    registry.unregister("get_current_weather")
-    assert registry["get_current_weather"].description == "Read it in the paper."
-
-
 def test_a_definition_is_made_of_parameter_objects() -> None:
     def move(where: str, steps: int = 1, note: Any = None) -> str:
         return f"{where} {steps} {note}"
@@ -293,19 +224,3 @@ def test_a_definition_is_made_of_parameter_objects() -> None:
     assert not call("move", {"where": "up", "steps": "many"}).ok
     with pytest.raises(TypeError, match="parameters must be ToolParameterDefinition, not 'where'"):
         ToolDefinition("move", "Move.", function=move, parameters=["where"])
-
-
-@check_each("given", ["2025-03-31", date(2025, 3, 31)], ids=["text", "date"])
-def test_what_preprocess_returns_becomes_what_the_annotations_name(given: object) -> None:
-    def tell(day: date) -> str:
-        """Tell the month."""
-        return f"{day:%B}"
-
-    decorated = tool(
-        params={"text": {"type": "string"}},
-        required=["text"],
-        preprocess=lambda _: {"day": given},
-    )(tell)
-    registry = ToolRegistry()
-    registry.register(decorated)
-    assert Tooler(registry).call_sync("tell", {"text": "a"}).value == "March"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -100,26 +99,6 @@ async def test_a_class_is_executed_with_checked_arguments(registry: ToolRegistry
     assert error.kind == "invalid_arguments"
 
 
-CRITERIA: list[tuple[dict[str, Any], list[str]]] = [
-    ({"tags": ["file_io", "read"]}, ["read_file"]),
-    ({"tags": ["text"]}, ["read_file", "run_python"]),
-    ({"tags": "text"}, ["read_file", "run_python"]),
-    ({"category": "Code Execution"}, ["run_python"]),
-    ({"name_pattern": "aws_s3_*"}, ["aws_s3_list"]),
-    ({"name_pattern": re.compile("s3|python$")}, ["aws_s3_list", "run_python"]),
-    ({"supports_streaming": True}, ["run_python"]),
-    ({"tags": ["text"], "name_pattern": "r*", "category": "File System"}, ["read_file"]),
-]
-
-
-@pytest.mark.parametrize(("criteria", "found"), CRITERIA, ids=[str(row[0]) for row in CRITERIA])
-def test_tools_are_filtered_by_what_they_say_of_themselves(
-    registry: ToolRegistry, criteria: dict[str, Any], found: list[str]
-) -> None:
-    assert names(registry.filter(**criteria)) == found
-    assert names(registry.filter(criteria)) == found
-
-
 def test_instructions_are_joined_without_the_tools_that_have_none(registry: ToolRegistry) -> None:
     assert registry.prompt_instructions() == (
         "Buckets are slow.\n\nRead a file before you speak of it."
@@ -148,15 +127,6 @@ def test_a_tool_is_found_by_name_or_is_missing(registry: ToolRegistry) -> None:
     with pytest.raises(ToolNotFoundError, match="did you mean 'read_file'"):
         registry["raed_file"]
     assert issubclass(ToolNotFoundError, KeyError)
-
-
-def test_an_unfinished_class_is_refused(registry: ToolRegistry) -> None:
-    class Half(AITool):
-        name = "half"
-
-    with pytest.raises(TypeError, match="Half lacks description, execute, parameters_schema"):
-        registry.register(Half)
-    assert len(registry) == 3
 
 
 PLUGIN = """
@@ -225,14 +195,3 @@ def test_a_reload_walks_every_source_again(plugins: Path, install: Install) -> N
     (plugins / "dice.py").unlink()
     assert registry.reload().removed == ("dice",)
     assert names(registry) == ["clock", "coin", "read_file"]
-
-
-def test_a_plugin_that_breaks_is_served_as_it_was(plugins: Path) -> None:
-    registry = ToolRegistry()
-    registry.load_modules(plugins)
-    (plugins / "clock.py").write_text("import nothing_of_that_name\n")
-    assert {each.code for each in registry.reload().diagnostics} == {"ST701"}
-    assert registry["clock"].execute() == "noon"
-    (plugins / "clock.py").write_text(plugin("clock", "midnight"))
-    assert registry.reload().updated == ("clock",)
-    assert registry["clock"].execute() == "midnight"

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sovl_tools import Diagnostic
 from sovl_tools.model.diagnostic import (
     MAX_FINDINGS,
     Finding,
@@ -29,11 +28,6 @@ def odd(number: int) -> Iterator[Finding]:
     """A number is odd."""
     if number % 2:
         yield Finding(Position(), f"{number} is odd", "add one")
-
-
-def test_a_diagnostic_is_a_line_that_programs_read() -> None:
-    found = Diagnostic("ST202", "warning", "no key", "remove it", "echo", "echo/echo.json", 4, 3)
-    assert str(found) == "echo/echo.json:4:3: ST202 no key"
 
 
 def test_rules_are_asked_in_their_order() -> None:

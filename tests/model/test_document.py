@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.document import Path, depth, dotted, json_path, parse_json_path, pointer
+from sovl_tools.model.document import Path, depth, json_path, parse_json_path, pointer
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
@@ -21,19 +21,6 @@ from tests.tables import check_each
 )
 def test_a_pointer_is_written_as_its_rfc_says(path: Path, text: str) -> None:
     assert pointer(path) == text
-
-
-@check_each(
-    ("path", "text"),
-    [
-        ((), ""),
-        (("filters", 0, "color"), "filters[0].color"),
-        ((2, "a"), "[2].a"),
-        (("odd key",), "odd key"),
-    ],
-)
-def test_a_dotted_path_is_written_as_people_do(path: Path, text: str) -> None:
-    assert dotted(path) == text
 
 
 @check_each(
@@ -64,12 +51,3 @@ def test_a_json_path_leads_back_to_its_path(path: list[str | int]) -> None:
 )
 def test_depth_counts_what_lies_inside_one_another(document: Any, levels: int) -> None:
     assert depth(document) == levels
-
-
-def test_no_document_is_too_deep_to_be_measured() -> None:
-    document: list[Any] = []
-    for _ in range(50_000):
-        document = [document]
-    assert depth(document) == 50_001
-    while document:
-        document = document.pop()

@@ -38,15 +38,6 @@ def test_an_error_says_what_is_there(error: SovlToolsError, message: str) -> Non
     assert isinstance(error, SovlToolsError)
 
 
-@check_each(
-    ("error", "builtin"), [(ToolNotFoundError("a"), KeyError), (SchemaError("a"), ValueError)]
-)
-def test_an_error_is_caught_as_what_it_resembles(
-    error: SovlToolsError, builtin: type[Exception]
-) -> None:
-    assert isinstance(error, builtin)
-
-
 def test_a_report_raises_its_errors_and_not_its_warnings() -> None:
     LoadReport(diagnostics=(ODD,)).raise_if_errors()
     with pytest.raises(ToolLoadError) as caught:

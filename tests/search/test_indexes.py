@@ -30,20 +30,6 @@ def test_search_follows_the_files(write: Write, tmp_path: Path) -> None:
     assert names(registry.search("weather news")) == ["b"]
 
 
-def test_search_knows_what_is_registered_by_hand() -> None:
-    registry = ToolRegistry()
-    assert registry.search("weather") == []
-
-    @registry.tool
-    def forecast(city: str) -> str:
-        """Tell the weather."""
-        return city
-
-    assert names(registry.search("weather", limit=1)) == ["forecast"]
-    registry.unregister("forecast")
-    assert registry.search("weather") == []
-
-
 def test_a_match_tells_in_which_parts_of_a_tool_each_word_is() -> None:
     inner = {"type": "object", "properties": {"deep": {"title": "India", "enum": ["juliet", 1]}}}
     golf = {"type": "array", "items": {"anyOf": [inner, {"description": "Hotel."}]}}

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from sovl_tools import PhraseMatch, ToolDefinition
 from sovl_tools.search.phrases import PhraseIndex
-from sovl_tools.search.words import spans, words
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
@@ -104,18 +103,3 @@ def test_a_phrase_between_word_boundaries_is_always_found(
     text, start = data.draw(texts_with(known[0]))
     hits = PhraseIndex([tool("echo", *known)]).match(text)
     assert [hit for hit in hits if (hit.phrase, hit.start) == (known[0], start)]
-
-
-@moderate
-@given(st.data(), st.lists(phrases, min_size=1, max_size=4, unique=True))
-def test_what_is_found_has_the_words_of_the_phrase(data: st.DataObject, known: list[str]) -> None:
-    text, _ = data.draw(texts_with(known[0]))
-    places = {word.start for word in spans(text)}, {word.end for word in spans(text)}
-    hits = PhraseIndex([tool("echo", *known)]).match(text)
-    for hit in hits:
-        assert words(text[hit.start : hit.end]) == words(hit.phrase)
-        assert hit.start in places[0]
-        assert hit.end in places[1]
-        assert 0 < hit.score <= 1
-    lengths = [len(words(hit.phrase)) for hit in hits]
-    assert lengths == sorted(lengths, reverse=True)

@@ -29,7 +29,3 @@ def test_the_tool_that_is_asked_for_comes_first(query: str, name: str) -> None:
 def test_a_shipped_tool_is_found_in_everyday_words(query: str, name: str) -> None:
     registry = ToolRegistry.from_directory(REPOSITORY / "tools")
     assert registry.search(query)[0].tool == name
-
-
-def test_small_talk_asks_for_few_tools() -> None:
-    assert len(INDEX.search("Thanks, that is very kind of you!", limit=None)) < len(TOOLS) / 10

@@ -40,11 +40,6 @@ def of(catalog: Mapping[str, Mapping[str, Any]]) -> Tools:
     return {name: made(name, **fields) for name, fields in catalog.items()}
 
 
-def test_a_rare_word_counts_for_more_than_one_that_many_tools_have() -> None:
-    many = [made(f"tool_{n}", "Check a picture.") for n in range(9)]
-    assert found("weather picture", *many, made("z", "Weather."))[0] == "z"
-
-
 def test_numbers_tell_little() -> None:
     many = [made(f"weather_{n}", "Weather of a place.") for n in range(3)]
     dice = made("roll_dice", "Roll 7 dice.")
@@ -66,21 +61,6 @@ def test_no_more_than_the_limit_are_returned() -> None:
     assert len(found("weather", *tools, limit=None)) == 20
     with pytest.raises(ValueError, match="limit must be at least 0, not -1"):
         ToolRegistry().search("weather", limit=-1)
-
-
-@moderate
-@given(catalogs, sentences, st.integers(0, 5))
-def test_matches_are_in_order_and_a_limit_cuts_them(
-    catalog: dict[str, Any], query: str, limit: int
-) -> None:
-    index = SearchIndex(of(catalog).values())
-    matches = index.search(query, limit=None)
-    assert matches == sorted(matches, key=lambda match: (-match.score, match.tool))
-    assert index.search(query, limit=limit) == matches[:limit]
-    for match in matches:
-        assert 0 < match.score < 1
-        assert match.words
-        assert all(match.words.values())
 
 
 @moderate

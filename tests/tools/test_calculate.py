@@ -42,22 +42,6 @@ def test_works_out(value: Value, expression: str, expected: float) -> None:
     assert math.isclose(result(value, expression), expected, rel_tol=1e-13)
 
 
-def test_large_whole_numbers_are_exact(value: Value) -> None:
-    assert result(value, "factorial(449)") == math.factorial(449)
-    assert result(value, "-(10 ** 999)") == -(10**999)
-    assert result(value, "9007199254740993 + 0") == 9_007_199_254_740_993
-
-
-def test_whole_results_are_whole_numbers(value: Value) -> None:
-    assert isinstance(result(value, "6 / 2"), int)
-    assert isinstance(result(value, "1e15 / 3"), float)
-
-
-def test_typographic_signs_and_line_breaks_are_read(value: Value) -> None:
-    answer = value("calculate", expression="\u00a0 6 ÷ 2\n × 4 − 1 ")  # noqa: RUF001
-    assert answer == {"expression": "6 / 2 * 4 - 1", "result": 11}
-
-
 @check_each(
     "expression",
     [
@@ -76,18 +60,6 @@ def test_typographic_signs_and_line_breaks_are_read(value: Value) -> None:
 def test_what_would_be_too_large_is_refused_at_once(refuse: Refuse, expression: str) -> None:
     with bounded_work():
         refuse("calculate", expression=expression)
-
-
-@check_each(
-    "expression",
-    [
-        "(" * 400 + "1" + ")" * 400,
-        "-" * 900 + "1",
-        "abs(" * 61 + "1" + ")" * 61,
-    ],
-)
-def test_deep_nesting_is_refused(refuse: Refuse, expression: str) -> None:
-    refuse("calculate", expression=expression)
 
 
 @check_each(

@@ -1,23 +1,13 @@
 """The time, here and elsewhere."""
 
-import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import sovl_tools
-from tests.tables import check_each
-
 from .conftest import Refuse
 
 Value = Callable[..., Any]
-
-
-def test_tells_the_present_moment(value: Value) -> None:
-    before = dt.datetime.now(dt.UTC).replace(microsecond=0)
-    shown = dt.datetime.fromisoformat(value("current_time")["iso"])
-    assert before <= shown <= dt.datetime.now(dt.UTC)
 
 
 def test_shows_a_given_moment_in_summer_and_in_winter(value: Value) -> None:
@@ -62,29 +52,3 @@ def test_an_unknown_zone_gets_suggestions(refuse: Refuse, name: str, suggestion:
     message = refuse("current_time", time_zone=name)
     assert f"{name!r} isn't a known time zone: did you mean " in message
     assert suggestion in message
-
-
-@check_each(
-    "name", ["../../etc/passwd", "/etc/passwd", "\0", "America", "x" * 80, "tzdata.zi", "."]
-)
-def test_a_name_that_is_no_zone_is_refused(refuse: Refuse, name: str) -> None:
-    assert "isn't a known time zone" in refuse("current_time", time_zone=name)
-
-
-@pytest.mark.parametrize("at", ["tomorrow", "", "2026-13-01", "12:00"])
-def test_a_moment_that_is_none_is_refused(refuse: Refuse, at: str) -> None:
-    assert "isn't an ISO 8601 moment" in refuse("current_time", at=at)
-
-
-@pytest.mark.parametrize(
-    ("zone", "at"), [("Asia/Tokyo", "9999-12-31T23:59:59Z"), ("America/New_York", "0001-01-01")]
-)
-def test_a_moment_beyond_the_calendar_is_refused(refuse: Refuse, zone: str, at: str) -> None:
-    assert "outside the years 1 to 9999" in refuse("current_time", time_zone=zone, at=at)
-
-
-def test_its_phrases_stand_in_the_module(registry: sovl_tools.ToolRegistry) -> None:
-    assert "what time is it" in registry["current_time"].activation_phrases
-    assert [match.tool for match in registry.match("so, what time is it in Oslo?")] == [
-        "current_time"
-    ]

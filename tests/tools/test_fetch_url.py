@@ -153,18 +153,6 @@ def test_returns_the_text_of_a_page(value: Value, site: Site) -> None:
     }
 
 
-def test_sends_the_name_of_the_host_and_asks_for_plain_text(
-    value: Value, site: Site, names: Names
-) -> None:
-    names["site.test"] = ["127.0.0.1"]
-    site.page(b"hello")
-    answer = value("fetch_url", url=site.url(host="site.test"))
-    assert answer["url"] == site.url(host="site.test")
-    ((_, headers),) = site.asked
-    assert headers["Host"] == f"site.test:{site.server_port}"
-    assert headers["Accept-Encoding"] == "identity"
-
-
 @pytest.mark.parametrize(
     ("headers", "body", "text"),
     [
@@ -192,29 +180,6 @@ def test_decodes_text(
     assert value("fetch_url", url=site.page_with(headers, body))["text"] == text
 
 
-@pytest.mark.parametrize(
-    ("headers", "note"),
-    [
-        ({"content_type": "image/png"}, "the content is image/png, which isn't text"),
-        ({}, "holds NUL bytes, so it isn't text"),
-    ],
-)
-def test_content_that_is_no_text_is_described(
-    value: Value, site: Site, headers: dict[str, str], note: str
-) -> None:
-    answer = value("fetch_url", url=site.page_with(headers, b"\x89PNG\0"))
-    assert answer["text"] is None
-    assert note in answer["note"]
-
-
-def test_a_long_text_is_cut_between_characters(value: Value, site: Site) -> None:
-    url = site.page("ééé".encode(), content_type="text/plain")
-    cut = value("fetch_url", url=url, max_bytes=5)
-    assert (cut["text"], cut["truncated"]) == ("éé", True)
-    whole = value("fetch_url", url=url, max_bytes=6)
-    assert (whole["text"], whole["truncated"]) == ("ééé", False)
-
-
 def test_a_packed_bomb_is_unpacked_no_further_than_asked(value: Value, site: Site) -> None:
     bomb = gzip.compress(bytes(100_000_000), compresslevel=1)
     url = site.page(bomb, content_type="text/plain", content_encoding="gzip")
@@ -237,20 +202,6 @@ def test_redirects_are_limited(refuse: Refuse, site: Site) -> None:
     assert refuse("fetch_url", url=site.url(), max_redirects=0) == (
         "there are more than 0 redirects"
     )
-
-
-@pytest.mark.parametrize(
-    ("location", "message"),
-    [
-        ("file:///etc/passwd", "isn't an address that begins with http:// or https://"),
-        ("http://user:password@example.test/", "must not hold a user name or password"),
-        ("http://host:port/", "isn't a web address"),
-    ],
-)
-def test_a_redirect_is_checked_like_any_address(
-    refuse: Refuse, site: Site, location: str, message: str
-) -> None:
-    assert message in refuse("fetch_url", url=site.redirect(location))
 
 
 @check_each(
@@ -281,22 +232,6 @@ def test_special_addresses_are_not_public(module: Module, address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
 
 
-@check_each(
-    "address",
-    [
-        PUBLIC,
-        "1.1.1.1",
-        "100.63.255.255",
-        "100.128.0.0",
-        "2001:200::1",
-        "2606:4700::1111",
-    ],
-)
-def test_other_addresses_are_public(module: Module, address: str) -> None:
-    is_public = module("fetch_url", "addresses").is_public
-    assert is_public(ipaddress.ip_address(address))
-
-
 @pytest.mark.parametrize(
     "host",
     [
@@ -317,14 +252,6 @@ def test_the_own_network_is_refused_however_it_is_written(
 ) -> None:
     assert PRIVATE_MESSAGE in refuse("fetch_url", url=strict_site.url(host=host))
     assert (connections, strict_site.asked) == ([], [])
-
-
-@pytest.mark.parametrize("allow", ["0", "", "yes", "true", "11"])
-def test_only_the_right_switch_permits_the_own_network(
-    refuse: Refuse, strict_site: Site, monkeypatch: pytest.MonkeyPatch, allow: str
-) -> None:
-    monkeypatch.setenv("SOVL_TOOLS_ALLOW_PRIVATE", allow)
-    assert PRIVATE_MESSAGE in refuse("fetch_url", url=strict_site.url())
 
 
 @pytest.mark.parametrize(
@@ -386,38 +313,10 @@ def test_a_redirect_into_the_own_network_is_refused(
     assert [path for path, _ in strict_site.asked] == ["/"]
 
 
-def test_a_host_that_nobody_answers_for_is_a_refusal(refuse: Refuse, site: Site) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    assert site.url()
-    message = refuse("fetch_url", url=f"http://127.0.0.1:{port}/")
-    assert message.startswith("cannot connect to '127.0.0.1'")
-
-
-def test_a_name_that_does_not_exist_is_a_refusal(refuse: Refuse, names: Names) -> None:
-    names["missing.test"] = ["nothing.invalid."]
-    assert refuse("fetch_url", url="http://missing.test/") == "there's no host 'missing.test'"
-
-
 def test_a_server_that_never_ends_is_given_up(refuse: Refuse, site: Site) -> None:
     url = site.page(b"5\r\nhello\r\n", content_type="text/plain", transfer_encoding="chunked")
     message = refuse("fetch_url", url=url, timeout_seconds=0.3)
     assert message == "no complete answer within 0.3 seconds"
-
-
-@check_each(
-    ("url", "message"),
-    [
-        ("http://user:password@example.test/", "must not hold a user name or password"),
-        ("https://example.test\\@127.0.0.1/", "must not hold a user name or password"),
-        ("http:///path/only", "isn't an address that begins with http:// or https://"),
-        ("http://exa\r\nmple.test/", "isn't a web address"),
-        ("http://example.test:port/", "isn't a web address"),
-        ("http://example.test:65536/", "there's no port 65536"),
-    ],
-)
-def test_what_is_no_address_is_refused(refuse: Refuse, url: str, message: str) -> None:
-    assert message in refuse("fetch_url", url=url)
 
 
 @pytest.fixture
@@ -450,16 +349,6 @@ def secure_site(certificate: Path, names: Names, monkeypatch: pytest.MonkeyPatch
 def trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust the certificate as the public authorities are."""
     monkeypatch.setattr(certifi, "where", lambda: str(certificate))
-
-
-@pytest.mark.usefixtures("trusted")
-@pytest.mark.parametrize("host", ["secure.test", "secure.test."])
-def test_https_checks_the_name_although_it_connects_to_the_address(
-    value: Value, secure_site: Site, host: str
-) -> None:
-    secure_site.page(b"safe")
-    url = secure_site.url(scheme="https", host=host)
-    assert value("fetch_url", url=url)["text"] == "safe"
 
 
 @pytest.mark.usefixtures("trusted")

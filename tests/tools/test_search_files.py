@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.patience import bounded_work
-
-from .conftest import Module, Refuse
+from .conftest import Module
 
 Value = Callable[..., Any]
 
@@ -48,24 +46,6 @@ def test_finds_a_text_in_all_files_in_a_fixed_order(value: Value) -> None:
 
 
 @pytest.mark.usefixtures("tree")
-def test_can_ignore_case(value: Value) -> None:
-    answer = value("search_files", query="HELLO", ignore_case=True)
-    assert paths(answer) == [
-        "a.py",
-        "b.txt",
-        "b.txt",
-        "docs/guide.md",
-        "docs/deep/er/notes.md",
-    ]
-
-
-@pytest.mark.usefixtures("tree")
-def test_a_text_is_no_pattern(value: Value) -> None:
-    assert places(value("search_files", query="print('Hello')")) == [("a.py", 2, 1)]
-    assert places(value("search_files", query="h.llo")) == []
-
-
-@pytest.mark.usefixtures("tree")
 def test_finds_a_regular_expression(value: Value) -> None:
     answer = value("search_files", query=r"^\w+\s\w+$", regex=True)
     assert places(answer) == [
@@ -96,13 +76,6 @@ def test_a_glob_selects_files(value: Value, glob: str, expected: list[str]) -> N
 
 
 @pytest.mark.usefixtures("tree")
-def test_a_search_can_begin_below_or_in_one_file(value: Value) -> None:
-    assert paths(value("search_files", query="hello", path="docs")) == ["docs/deep/er/notes.md"]
-    assert paths(value("search_files", query="o", path="docs/deep", glob="er/*")) != []
-    assert len(value("search_files", query="hello", path="b.txt")["matches"]) == 2
-
-
-@pytest.mark.usefixtures("tree")
 def test_hidden_names_are_searched_only_on_request(value: Value) -> None:
     answer = value("search_files", query="hello", include_hidden=True)
     assert {".hidden/x.txt", "docs/.secret"} < set(paths(answer))
@@ -127,56 +100,6 @@ def test_binary_giant_and_odd_files_are_skipped(value: Value, root: Path) -> Non
     answer = value("search_files", query="hello")
     assert places(answer) == [("good", 1, 1)]
     assert (answer["files_searched"], answer["files_skipped"]) == (1, 3)
-
-
-@pytest.mark.parametrize("regex", [False, True])
-def test_the_number_of_results_is_limited(value: Value, root: Path, regex: bool) -> None:  # noqa: FBT001
-    (root / "many").write_text("x\n" * 10, "utf-8")
-    fewer = value("search_files", query="x", regex=regex, max_results=9)
-    assert (len(fewer["matches"]), fewer["complete"]) == (9, False)
-    exact = value("search_files", query="x", regex=regex, max_results=10)
-    assert (len(exact["matches"]), exact["complete"]) == (10, True)
-
-
-def test_a_long_line_is_shown_around_its_match(value: Value, root: Path) -> None:
-    (root / "long").write_text("a" * 5000 + "needle" + "b" * 5000, "utf-8")
-    (match,) = value("search_files", query="needle")["matches"]
-    assert match["column"] == 5001
-    assert len(match["text"]) == 300
-    assert "needle" in match["text"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"query": "a\nb"}, "the query contains a line break"),
-        ({"query": "a", "path": "nothing"}, "there's no file or directory 'nothing'"),
-        ({"query": "(", "regex": True}, "it isn't a valid regular expression: missing )"),
-    ],
-)
-def test_a_search_that_makes_no_sense_is_refused(
-    refuse: Refuse, tree: Path, arguments: dict[str, Any], message: str
-) -> None:
-    assert tree.is_dir()
-    assert message in refuse("search_files", **arguments)
-
-
-def test_a_hostile_regular_expression_is_stopped(
-    refuse: Refuse, module: Module, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module("search_files").patterns, "_SECONDS", 0.2)
-    (root / "victim").write_text("a" * 100 + "!", "utf-8")
-    message = refuse("search_files", query="(a+)+$", regex=True)
-    assert message == "the regular expression takes longer than 0.2 seconds"
-
-
-def test_a_hostile_glob_takes_no_time(value: Value, root: Path) -> None:
-    deep = root / "/".join(["a" * 20] * 20)
-    deep.mkdir(parents=True)
-    (deep / ("a" * 200)).write_text("hello", "utf-8")
-    with bounded_work():
-        for glob in ("*a" * 90 + "b", "**/a*/" * 30 + "b", "**/" * 60 + "b"):
-            assert value("search_files", query="hello", glob=glob)["matches"] == []
 
 
 @pytest.mark.parametrize(
