@@ -5,7 +5,7 @@ A variable has the JSON Schema of its values; ``ANYTHING`` admits any value.
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -13,7 +13,7 @@ from sovl_tools.dispatch.arguments import nullable_arguments
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
-from sovl_tools.model.document import JSON, Path, kind
+from sovl_tools.model.document import JSON, Path, copied, value_at
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.errors import TemplateError
 from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Reference, Step, assigned
@@ -26,9 +26,9 @@ from sovl_tools.procedures.rules.structure import (
     Use,
 )
 from sovl_tools.procedures.templates import Template
-from sovl_tools.schema.applicators import below, kinds
+from sovl_tools.schema.applicators import below, kinds, numeric
 from sovl_tools.schema.engine import problems_at
-from sovl_tools.schema.problem import explanations, place
+from sovl_tools.schema.problem import Problem, explained, explanations, place
 from sovl_tools.schema.subschemas import SchemaNode, follow
 from sovl_tools.signature.signature import call_schema, signature_for
 
@@ -188,29 +188,23 @@ _UNCERTAIN = frozenset(
 )
 
 
-def _texts(value: JSON, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the strings in a value with their places, but for the keys of objects."""
+def _templates(
+    value: JSON, path: Path, *, is_expression: bool = False
+) -> Iterator[tuple[Path, Template | TemplateError]]:
+    """Yield the strings in a value as templates, or their problems, each with its place."""
     if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict | list):
-        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _texts(each, (*path, key))
-
-
-def _templates(use: Use) -> Iterator[tuple[Path, Template | TemplateError]]:
-    """Yield the templates in a value, or their problems, each with its place."""
-    for path, text in _texts(use.value, use.path):
         try:
-            found = Template.of_expression(text) if use.is_expression else Template.of(text)
+            yield path, Template.of_expression(value) if is_expression else Template.of(value)
         except TemplateError as error:
             yield path, error
-        else:
-            yield path, found
+    elif isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _templates(each, (*path, key))
 
 
 def _references(use: Use) -> Iterator[tuple[Path, Reference]]:
     """Yield the references of a value's templates, each with the place of the text."""
-    for path, found in _templates(use):
+    for path, found in _templates(use.value, use.path, is_expression=use.is_expression):
         if isinstance(found, Template):
             # Guarded: a filter like default() or a test deals with it if it is missing.
             yield from ((path, each) for each in found.references if not each.is_guarded)
@@ -224,7 +218,7 @@ def invalid_template(case: ProcedureCase) -> Iterator[Finding]:
     without the braces. Templates can't read files, include others or tell the time.
     """
     for use in case.uses:
-        for path, found in _templates(use):
+        for path, found in _templates(use.value, use.path, is_expression=use.is_expression):
             if isinstance(found, TemplateError):
                 yield Finding(ManifestPlace(path), found.message, found.help)
 
@@ -278,24 +272,19 @@ def unassigned_variable(case: ProcedureCase) -> Iterator[Finding]:
                 yield Finding(ManifestPlace(path), message, "give it a default")
 
 
-# One variable with attributes and indexes: of anything else the type is unknown.
-_PLAIN = re.compile(r"\{\{\s*[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[[^\[\]{}|()+*/%~-]+\])*\s*\}\}")
-_MAX_REFERENCES = 20  # which may lead in a circle
-
-
 class GivenValue(NamedTuple):
-    """A value for a parameter, and its schema.
+    """A value for parameters, and their schema.
 
     Attributes:
         path: the place of the value.
         value: unchanged, with templates.
-        node: its schema.
+        schema: of the parameters.
         environment: the variables at its place.
     """
 
     path: Path
     value: JSON
-    node: SchemaNode
+    schema: dict[str, JSON]
     environment: Environment
 
 
@@ -308,7 +297,17 @@ def invalid_step_arguments(case: ProcedureCase) -> Iterator[Finding]:
     The run would fail there.
     """
     for given in _given_values(case):
-        yield from _check_value(given)
+        known = given.schema.get("properties", {})
+        found, _ = _problems(given)
+        for path, words in explanations(found, lambda path: () if path else known):  # noqa: B023
+            value, there = given.value, given.path
+            for each in path:  # as far as it exists: a part can be missing
+                try:
+                    value = value[each]
+                except (KeyError, IndexError, TypeError):
+                    break
+                there = (*there, each)
+            yield Finding(ManifestPlace(there), f"{place(path)}: {words}".removeprefix(": "))
 
 
 @rule("ST767")
@@ -319,15 +318,25 @@ def invalid_step_type(case: ProcedureCase) -> Iterator[Finding]:
     wanted. A template with text around it is always a string.
     """
     for given in _given_values(case):
-        yield from _check_types(given)
+        _, found = _problems(given)
+        for path, template, problem in found:
+            wanted = " or ".join(problem.expected)
+            message, hint = f"this is always a string, not {wanted}", None
+            if template.kind == "string":
+                hint = "write exactly one {{ expression }} to keep its type"
+            else:
+                (variable,) = template.references
+                name = ".".join(map(str, (variable.name, *variable.attributes)))
+                types = " or ".join(sorted(_types_of(template, given.environment)))
+                message = f"{name} is {types}, not {wanted}"
+            yield Finding(ManifestPlace((*given.path, *path)), message, hint)
 
 
 def _given_values(case: ProcedureCase) -> Iterator[GivenValue]:
     for use in case.uses:
         schema = _wanted_schema(case, use.step, use.path) if use.step is not None else None
         if isinstance(schema, dict):
-            node = SchemaNode((), schema, schema, ())
-            yield GivenValue(use.path, use.value, node, use.environment)
+            yield GivenValue(use.path, use.value, schema, use.environment)
     for step in case.procedure.every_step():
         # A step without any value is missed above.
         key = {"tool": "arguments", "procedure": "inputs"}.get(step.action)
@@ -337,7 +346,7 @@ def _given_values(case: ProcedureCase) -> Iterator[GivenValue]:
             else None
         )
         if isinstance(schema, dict):
-            yield GivenValue(step.path, {}, SchemaNode((), schema, schema, ()), {})
+            yield GivenValue(step.path, {}, schema, {})
 
 
 _BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
@@ -375,106 +384,58 @@ def _tool_schema(tool: ToolDefinition) -> JSON:
     return call_schema({**tool.parameters, "properties": properties}, signature)
 
 
-def _check_value(given: GivenValue) -> Iterator[Finding]:
-    if _is_literal(given.value):
-        yield from _check_literal(given)
-    elif isinstance(given.value, dict | list):
-        types, own = kinds(given.node.schema, given.node.root), kind(given.value)
-        if types is not None and own not in types:
-            message = f"must be of type {' or '.join(sorted(types))}, not {own}"
-            yield Finding(ManifestPlace(given.path), message)
-        elif types is not None and own == "object":
-            yield from _check_names(given)
-        for inner in _members(given):
-            yield from _check_value(inner)
+_EXAMPLES: Mapping[str, JSON] = {
+    "string": "", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {},
+    "null": None,
+}  # fmt: skip
+"""A value of each type, which takes the place of a template of that type."""
+
+_WHATEVER = frozenset({"type", "required", "additionalProperties", "propertyNames"})
+"""Keywords that reject an object or a list whatever the templates in it are."""
 
 
-def _is_literal(value: JSON) -> bool:
-    """Return whether there's no template in a value."""
-    if isinstance(value, str):
-        try:
-            return Template.of(value).kind == "text"
-        except TemplateError:  # its intended value is unknown
-            return False
-    if isinstance(value, dict):
-        return all(map(_is_literal, value.values()))
-    return not isinstance(value, list) or all(map(_is_literal, value))
+def _problems(given: GivenValue) -> tuple[list[Problem], list[tuple[Path, Template, Problem]]]:
+    """Return the problems of a value whatever its templates make: of its own, and of their types.
+
+    A template whose type is known is replaced by a value of that type.
+    """
+    templates: dict[Path, Template | TemplateError] = {
+        path: found
+        for path, found in _templates(given.value, ())
+        if isinstance(found, TemplateError) or found.kind != "text"
+    }
+    if templates and '"if":' in json.dumps(given.schema):
+        return [], []  # which part of the schema applies can depend on a template
+    whole = [copied(given.value)]
+    types = {path: _types_of(each, given.environment) for path, each in templates.items()}
+    for path, names in types.items():
+        if names:
+            value_at(whole, (0, *path)[:-1])[(0, *path)[-1]] = _EXAMPLES[min(names)]
+    own, typed = [], []
+    for problem in problems_at(SchemaNode((), given.schema, given.schema, ()), whole[0]):
+        path, template = problem.path, templates.get(problem.path)
+        if template is None:
+            is_fixed = not any(each[: len(path)] == path for each in templates)
+            own += [problem] if is_fixed or problem.keyword in _WHATEVER else []
+        elif isinstance(template, Template) and types[path]:
+            for each in explained([problem]):
+                is_type = each.keyword == "type" and each.path == path
+                if is_type and types[path].isdisjoint(numeric(each.expected)):
+                    typed.append((path, template, each))
+    return own, typed
 
 
-def _check_literal(given: GivenValue) -> Iterator[Finding]:
-    refused = problems_at(given.node, given.value)
-    if not refused:
-        return
-    known = given.node.schema.get("properties", {})
-    for path, words in explanations(refused, lambda path: () if path else known):
-        value, there = given.value, given.path
-        for each in path:  # as far as it exists: a part can be missing
-            try:
-                value = value[each]
-            except (KeyError, IndexError, TypeError):
-                break
-            there = (*there, each)
-        yield Finding(ManifestPlace(there), f"{place(path)}: {words}".removeprefix(": "))
-
-
-def _check_names(given: GivenValue) -> Iterator[Finding]:
-    """Yield names that are missing, and names that are not taken."""
-    schema = given.node.schema
-    properties = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in given.value:
-            yield Finding(ManifestPlace(given.path), f"{name}: is required")
-    if schema.get("additionalProperties") is False and "patternProperties" not in schema:
-        for name in given.value:
-            if name not in properties:
-                where = ManifestPlace((*given.path, name), "key")
-                yield Finding(where, f"{name}: is not taken", did_you_mean(name, properties))
-
-
-def _members(given: GivenValue) -> Iterator[GivenValue]:
-    """Yield the members of an object or a list with their schemas, where there is one."""
-    value = given.value
-    if isinstance(value, dict | list):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            for node in below(given.node, key):
-                place = (*given.path, key)
-                yield GivenValue(place, value[key], _target(node), given.environment)
-
-
-def _target(node: SchemaNode) -> SchemaNode:
-    """Return the subschema at the end of all references, if there are any."""
-    for _ in range(_MAX_REFERENCES):
-        node = node.target() or node
-    return node
-
-
-def _check_types(given: GivenValue) -> Iterator[Finding]:
-    wanted = kinds(given.node.schema, given.node.root)
-    if isinstance(given.value, str) and wanted is not None:
-        yield from _check_text(given, wanted, given.value)
-    for inner in _members(given):
-        yield from _check_types(inner)
-
-
-def _check_text(given: GivenValue, wanted: frozenset[str], text: str) -> Iterator[Finding]:
-    try:
-        template = Template.of(text)
-    except TemplateError:
-        return
-    words = " or ".join(sorted(wanted))
-    if template.kind == "string" and "string" not in wanted:
-        hint = "write exactly one {{ expression }} to keep its type"
-        yield Finding(ManifestPlace(given.path), f"this is always a string, not {words}", hint)
-    if template.kind == "value" and _PLAIN.fullmatch(text) and len(template.references) == 1:
-        (reference,) = template.references
-        known = given.environment.get(reference.name)
-        schema = ANYTHING if known is None else known.schema
-        found = _member(schema, reference.attributes)
-        types = None if isinstance(found, MissingMember) else kinds(found, schema)
-        if types and types.isdisjoint(wanted):
-            name = ".".join(map(str, (reference.name, *reference.attributes)))
-            is_what = " or ".join(sorted(types))
-            yield Finding(ManifestPlace(given.path), f"{name} is {is_what}, not {words}")
+def _types_of(template: Template | TemplateError, environment: Environment) -> frozenset[str]:
+    """Return the types that a template's value can have; none if they are unknown."""
+    if isinstance(template, Template) and template.kind == "string":
+        return frozenset({"string"})
+    if isinstance(template, Template) and template.kind == "variable":
+        for name, attributes, _ in template.references:
+            schema = environment[name].schema if name in environment else ANYTHING
+            found = _member(schema, attributes)
+            if not isinstance(found, MissingMember):
+                return kinds(found, schema) or frozenset()
+    return frozenset()
 
 
 RULES = (

@@ -18,13 +18,14 @@ class Template(NamedTuple):
 
     Attributes:
         kind: ``"value"`` for exactly one ``{{ … }}`` or a bare expression, which keep the type of
-            their value, ``"text"`` if there's no template in it, ``"string"`` for any other.
+            their value, ``"variable"`` if that is one reference with constant keys, ``"text"`` if
+            there's no template in it, ``"string"`` for any other.
         references: the variables that it reads, but for those that it binds itself.
         evaluate: returns its value, which shares nothing with the variables that it is given;
             raises ``EvaluationError`` if it doesn't have one.
     """
 
-    kind: Literal["text", "value", "string"]
+    kind: Literal["text", "value", "variable", "string"]
     references: tuple[Reference, ...]
     evaluate: Callable[[Mapping[str, JSON]], JSON]
 

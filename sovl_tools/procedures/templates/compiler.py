@@ -108,7 +108,7 @@ def _value(expression: nodes.Expr) -> Compiled:
             return evaluate(variables)
         return copied(value)
 
-    return "value", references, look_up
+    return "variable", references, look_up
 
 
 def _code(tree: nodes.Template) -> Code:
