@@ -1,24 +1,21 @@
 """Dask as an executor: a call is made at most once, unless the tool can be called twice.
 
 A worker queries the scheduler before it begins a call, so that a call never begins twice,
-and that a call which hasn't begun isn't lost with its worker. The call's events, and its
-result if it is short, are events of the scheduler: that saves a request to the worker.
+and that a call which hasn't begun isn't lost with its worker.
 """
 
 from __future__ import annotations
 
 import logging
 import pickle
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future, InvalidStateError
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any, NamedTuple
-from uuid import uuid4
+from weakref import WeakSet
 
-from sovl_tools.dispatch.reference import Fields, Receive, Task, TaskResult
+from sovl_tools.dispatch.channel import Notes
+from sovl_tools.dispatch.reference import Fields, Task, TaskResult
 from sovl_tools.model.errors import RunCancelledError, SovlToolsError, ToolError
 from sovl_tools.model.result import Failure
 from sovl_tools.threads import start
@@ -26,10 +23,6 @@ from sovl_tools.threads import start
 EXECUTORS = "distributed.cfexecutor"
 """The module of what ``Client.get_executor`` returns."""
 _CONNECTING = 10
-_SHORT = 1 << 11
-"""So long a result can be, in bytes, to come as an event: the scheduler keeps the last thousand."""
-_MAX_EVENTS = 1_000
-"""The maximum number of a call's progress reports and messages that are sent back."""
 _DIED = "the worker of the cluster that had the call has died"
 
 
@@ -73,12 +66,7 @@ def connected(address: str | None) -> Iterator[Cluster]:
         threads = sum(client.nthreads().values())
         if not threads:
             raise SovlToolsError(f"the Dask scheduler at {address} has no workers")
-        try:
-            yield Cluster(client.get_executor(pure=False), threads)
-        finally:
-            # or the scheduler still sends what workers say, and complains
-            if hasattr(client, _CALLS):
-                client.unsubscribe_topic(_topic_of(client.id))
+        yield Cluster(client.get_executor(pure=False), threads)
 
 
 @contextmanager
@@ -95,148 +83,54 @@ def _silence() -> Iterator[None]:
             each.setLevel(level)
 
 
-def submit(executor: Any, data: bytes, receive: Receive, *, is_idempotent: bool) -> Future[Fields]:
+def submit(executor: Any, data: bytes, *, is_idempotent: bool) -> Future[Fields]:
     """Begin a call; if its worker dies another makes it again only if it is idempotent."""
     client = executor._client  # noqa: SLF001 - Dask's API has no other way
-    with _LOCK:
-        calls: _Calls | None = getattr(client, _CALLS, None)
-        if calls is None:
-            calls = _Calls(client)
-            setattr(client, _CALLS, calls)
-    # an executor can be limited to some of the workers
-    options: dict[str, Any] = executor._kwargs  # noqa: SLF001 - likewise
-    return calls.submit(data, receive, asks=not is_idempotent, options=options)
-
-
-_LOCK = threading.Lock()
-_CALLS = "_sovl_tools_calls"
-
-
-def _topic_of(client: str) -> str:
-    """Return the topic under which workers send messages for a client."""
-    return f"sovl-tools-{client}"
-
-
-class _Calls:
-    """The calls of a client that are running."""
-
-    def __init__(self, client: Any) -> None:
-        """Prepare the scheduler, and listen to it."""
-        self._client = client
-        self._topic = _topic_of(client.id)
-        self._calls: dict[str, _ClusterCall] = {}
+    if not is_idempotent and client not in _PREPARED:
         client.register_plugin(_plugin())
-        client.subscribe_topic(self._topic, self._receive)
+        _PREPARED.add(client)
+    # an executor can be limited to some of the workers
+    options = {**executor._kwargs, "pure": False}  # noqa: SLF001 - likewise
+    return _ClusterCall(client.submit(run, data, asks=not is_idempotent, **options))
 
-    def submit(
-        self, data: bytes, receive: Receive, *, asks: bool, options: dict[str, Any]
-    ) -> Future[Fields]:
-        """Begin a call, with options of ``Client.submit``."""
-        key = f"sovl-tools-call-{uuid4().hex}"
-        call = self._calls[key] = _ClusterCall(receive, partial(self._calls.pop, key, None))
-        try:
-            task = self._client.submit(
-                run, data, self._topic, asks=asks, **{**options, "pure": False, "key": key}
-            )
-        except BaseException:
-            del self._calls[key]
-            raise
-        call.follow(task)
-        return call
 
-    def _receive(self, event: tuple[float, tuple[str, str, bytes]]) -> None:
-        """Take a worker's message, on the thread of the client's event loop."""
-        key, kind, content = event[1]
-        call = self._calls.get(key)
-        if call is not None:
-            call.take(kind, content)
+_PREPARED: WeakSet[Any] = WeakSet()
+"""The clients whose scheduler lets a call begin once."""
 
 
 class _ClusterCall(Future[Fields]):
     """A call on a cluster; its failure says if it can still be running."""
 
-    def __init__(self, receive: Receive, forget: Callable[[], object]) -> None:
+    def __init__(self, task: Any) -> None:
         super().__init__()
         self.set_running_or_notify_cancel()
-        self._receive = receive
-        self._forget = forget
-        self._is_cancelled = False
-        self._task: Any = None
-        self._lock = threading.Lock()
-        self._sent: deque[tuple[str, bytes]] = deque()
-        self._is_taking = False
-
-    def follow(self, task: Any) -> None:
-        """Take the end of the call from a future of Dask."""
         self._task = task
-        task.add_done_callback(self._ended)
-
-    def take(self, kind: str, content: bytes) -> None:
-        """Take a worker's message; listeners are called on a thread, in order."""
-        with self._lock:
-            if kind == "done" and not self._is_taking:
-                self._end(content)
-                return
-            self._sent.append((kind, content))
-            if self._is_taking:
-                return
-            self._is_taking = True
-        start(self._take_all, lambda _, error: None if error is None else self._fail(error))
-
-    def _take_all(self) -> None:
-        while True:
-            with self._lock:
-                if not self._sent:
-                    self._is_taking = False
-                    return
-                kind, content = self._sent.popleft()
-            if kind == "done":
-                self._end(content)
-            else:
-                self._receive(kind, pickle.loads(content))  # noqa: S301 - our own worker's
-
-    def _ended(self, task: Any) -> None:
-        """Take the result of Dask's future, which has ended, unless it has come already."""
-        # the future is forgotten with the call, or the cluster keeps the result, and makes the
-        # call again if its worker dies
-        self._task = None
-        self._forget()
-        if self.done() or self._is_cancelled:
-            return
-        if task.status == "cancelled":
-            self._fail(RunCancelledError())
-        else:
-            # all calls share this thread
-            start(task.result, self._collected)
+        # on another thread, because all calls share the one that tells of the end
+        task.add_done_callback(lambda ended: start(ended.result, self._collected))
 
     def _collected(self, content: bytes | None, error: BaseException | None) -> None:
-        # by its name, because its message counts workers that were not tried
-        if error is not None and type(error).__name__ == "KilledWorker":
-            self._fail(ToolError(_DIED))
-        elif error is not None:
-            self._fail(error)
-        elif content is not None:
-            self.take("done", content)
-
-    def _end(self, content: bytes) -> None:
+        # forgotten, or the cluster keeps the result and makes the call again if its worker dies
+        task, self._task = self._task, None
         with suppress(InvalidStateError):
-            self.set_result(pickle.loads(content))  # noqa: S301 - our own worker's
-
-    def _fail(self, error: BaseException) -> None:
-        with suppress(InvalidStateError):
-            self.set_exception(error)
+            if content is not None:
+                self.set_result(pickle.loads(content))  # noqa: S301 - our own worker's
+            elif task is None or task.status == "cancelled":
+                self.set_exception(RunCancelledError())
+            elif type(error).__name__ == "KilledWorker":  # its message counts other workers
+                self.set_exception(ToolError(_DIED))
+            else:
+                self.set_exception(error)
 
     def cancel(self) -> bool:
         """Request the end of the call; return False, because it may be running."""
         task = self._task
         if task is not None:
-            self._is_cancelled = True
             # abandoning a call must not wait for the scheduler
             start(task.cancel, lambda *_: None)
         return False
 
 
-def run(data: bytes, topic: str, *, asks: bool) -> bytes:
+def run(data: bytes, *, asks: bool) -> bytes:
     """Call the tool of a pickled task; a worker of the cluster runs this.
 
     With ``asks`` the scheduler says whether the call has begun before; then it ends.
@@ -248,35 +142,23 @@ def run(data: bytes, topic: str, *, asks: bool) -> bytes:
 
     worker: Any = get_worker()
     key = worker.get_current_task()
-    channel = _Channel(worker, topic, key)
     if asks and not sync(worker.loop, worker.scheduler.sovl_tools_begin, key=key):
-        return pickle.dumps(tuple(TaskResult(failure=Failure("tool_error", _DIED))))
-    task = Task(*pickle.loads(data))  # noqa: S301 - our caller's
-    content = pickle.dumps(tuple(run_task(task, channel)))
-    if len(content) <= _SHORT:
-        channel.publish("done", content)
-    return content
+        result = TaskResult(failure=Failure("tool_error", _DIED))
+    else:
+        result = run_task(Task(*pickle.loads(data)), _Channel(worker, key))  # noqa: S301 - our caller's
+    return pickle.dumps(tuple(result))
 
 
-class _Channel:
-    """The way back from a worker of the cluster."""
+class _Channel(Notes):
+    """What a worker of the cluster knows of a call."""
 
-    def __init__(self, worker: Any, topic: str, key: str) -> None:
+    def __init__(self, worker: Any, key: str) -> None:
+        super().__init__()
         self._worker = worker
-        self._topic = topic
         self._key = key
-        self._count = 0
-
-    def publish(self, kind: str, content: bytes) -> None:
-        self._worker.log_event(self._topic, (self._key, kind, content))
-
-    def send(self, kind: str, content: Any) -> None:
-        # all workers share the scheduler, which has no way to let a tool wait
-        if kind == "event" and self._count < _MAX_EVENTS:
-            self._count += 1
-            self.publish(kind, pickle.dumps(content))
 
     def is_cancelled(self) -> bool:
+        """Return whether the client no longer wants the result."""
         task = self._worker.state.tasks.get(self._key)
         return task is None or task.state == "cancelled"
 
@@ -308,10 +190,5 @@ def _plugin() -> Any:
             # if its worker dies now that is one death too many
             task.suspicious = self.scheduler.allowed_failures
             return True
-
-        def remove_client(self, scheduler: Any, client: str) -> None:
-            scheduler.unsubscribe_topic(f"sovl-tools-{client}", client)
-            # no one else can use results that it hasn't fetched
-            scheduler._broker.truncate(f"sovl-tools-{client}")  # noqa: SLF001 - see above
 
     return AtMostOnce()

@@ -70,8 +70,7 @@ class Workers:
             # as bytes, because Dask searches the arguments for its own types
             data = pickle.dumps(tuple(task))
             if type(self.executor).__module__ == cluster.EXECUTORS:
-                is_idempotent = target.is_idempotent
-                return cluster.submit(self.executor, data, receive, is_idempotent=is_idempotent)
+                return cluster.submit(self.executor, data, is_idempotent=target.is_idempotent)
             return self.executor.submit(worker.run_pickled, data)
         with self._lock:
             reason = "its Tooler is closed" if self._is_closed else processes_missing()

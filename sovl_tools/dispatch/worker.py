@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import faulthandler
-import json
 import multiprocessing
 import os
 import pickle
 import select
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -168,7 +166,7 @@ _target_of: Callable[[bytes], Target] = lru_cache(1_000)(pickle.loads)
 
 def run_task(task: Task, channel: Channel | None = None) -> TaskResult:
     """Call the tool of a task, and return any outcome."""
-    notes = Notes()
+    channel = channel or Notes()
     tool, target = None, _target_of(task.target)
     try:
         _check_process(target)
@@ -177,14 +175,16 @@ def run_task(task: Task, channel: Channel | None = None) -> TaskResult:
             if tool is None:
                 return TaskResult(needs_sources=True)
             with _memory(target.memory_mb):
-                outcome = tool.run(task, channel or notes)
+                outcome = tool.run(task, channel)
     except BaseException as error:  # noqa: BLE001 - the tool's own code, which may exit
         function = None if tool is None else tool.definition.function
         secrets = () if tool is None else secrets_of(tool.definition)
         failure = failure_of(error, target.reference.name, function=function, secrets=secrets)
         trace = trace_of(error, secrets) if task.is_traced else ""
         outcome = TaskResult(failure=failure, trace=trace)
-    return outcome._replace(events=tuple(notes.events)) if notes.events else outcome
+    if isinstance(channel, Notes):
+        return outcome._replace(events=tuple(channel.events))
+    return outcome
 
 
 def _check_process(target: Target) -> None:
@@ -219,11 +219,9 @@ def _tool_of(reference: Reference, drafts: Drafts) -> _WorkerTool | None:
             if isinstance(reference, CodeReference):
                 definition = _import(reference)
             else:
-                found = drafts or _drafts_now(reference) or load_drafts(digest)
+                found = drafts or _drafts_now(reference)
                 if digest_of(reference.name, found, reference.revision) != digest:
                     return None
-                if drafts and not os.path.isdir(reference.location):
-                    keep_drafts(digest, drafts)
                 definition = _load(reference, found)
             known = _TOOLS[place] = _WorkerTool(digest, definition)
         return known
@@ -392,39 +390,3 @@ def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:
                 words = f"its result can't leave the worker process: {error}"
                 failed = TaskResult(failure=Failure("invalid_result", words))
                 channel.send("done", tuple(failed))
-
-
-_MOST_FILES = 500
-"""Of the cache of sources of tools whose folders are on another machine."""
-
-
-def _cache_directory() -> str:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "sovl-tools", "sources")
-
-
-def load_drafts(digest: str) -> Drafts:
-    """Return the cached sources of a digest, none if they can't be read; the caller checks it."""
-    try:
-        with open(os.path.join(_cache_directory(), f"{digest}.json"), encoding="ascii") as file:
-            written = json.load(file)
-        return tuple((str(name), text.encode("latin-1")) for name, text in written)
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return ()
-
-
-def keep_drafts(digest: str, drafts: Drafts) -> None:
-    """Write sources for other processes of this machine, if that can be done."""
-    directory = _cache_directory()
-    with suppress(OSError):
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-        # any byte is a character of Latin-1, and JSON has no bytes
-        text = json.dumps([(name, data.decode("latin-1")) for name, data in drafts])
-        descriptor, path = tempfile.mkstemp(dir=directory)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(text)
-        os.replace(path, os.path.join(directory, f"{digest}.json"))
-        with os.scandir(directory) as entries:
-            found = sorted((entry.stat().st_mtime, entry.path) for entry in entries)
-        for _, oldest in found[:-_MOST_FILES]:
-            os.unlink(oldest)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
-import pickle
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import Pipe, get_context
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sovl_tools import Answer, Host, ToolDefinition, Tooler, ToolRegistry, definition_of
-from sovl_tools.dispatch.reference import Target, Task, TaskResult, reference_of
-from sovl_tools.dispatch.worker import _answer
 from sovl_tools.loading.lock import hashes_of
 from sovl_tools.loading.modules import sources_of
 from sovl_tools.model.folder import Manifest
@@ -78,13 +73,6 @@ def test_progress_and_messages_come_back(call: Call, threads: Executor) -> None:
     ]
 
 
-def test_a_stream_gives_the_items_at_the_end(threads: Executor) -> None:
-    stream = tooler(*code(tools_in_code.count), executor=threads).stream("count", {"number": 3})
-    assert [*stream] in ([0, 1, 2], [[0, 1, 2]])
-    assert stream.result is not None
-    assert stream.result.value == [0, 1, 2]
-
-
 @each_way
 def test_a_folder_runs_in_the_version_of_the_caller(
     call: Call, threads: Executor, write: Write
@@ -117,16 +105,6 @@ def test_failures_are_those_of_a_call_here(call: Call, threads: Executor, write:
     assert there is not None
     assert there.place is not None
     assert there.place.endswith("echo.py:2")
-
-
-def test_the_traceback_goes_to_the_log(
-    threads: Executor, write: Write, caplog: pytest.LogCaptureFixture
-) -> None:
-    source = "def echo(text: str) -> str:\n    raise OSError(text)\n"
-    registry = ToolRegistry.from_directory(write("echo", code=source).parent)
-    with caplog.at_level(logging.DEBUG, "sovl_tools"):
-        Tooler(registry, executor=threads).call_sync("echo", {"text": "gone"})
-    assert "raise OSError(text)" in caplog.text
 
 
 @each_way
@@ -186,24 +164,6 @@ class Broken(Executor):
 
     def submit(self, *_: Any, **__: Any) -> Future[Any]:
         return self.future
-
-
-@each_way
-def test_an_executor_that_fails_costs_the_call(call: Call) -> None:
-    future: Future[Any] = Future()
-    future.set_exception(RuntimeError("no worker is left"))
-    error = call(tooler(*code(tools_in_code.BARE), executor=Broken(future)), "bare", LONG).error
-    assert error is not None
-    assert (error.kind, error.message) == ("tool_error", "RuntimeError: no worker is left")
-
-
-@each_way
-def test_an_executor_that_cancels_has_cancelled_the_call(call: Call) -> None:
-    future: Future[Any] = Future()
-    future.cancel()
-    error = call(tooler(*code(tools_in_code.BARE), executor=Broken(future)), "bare", LONG).error
-    assert error is not None
-    assert error.kind == "cancelled"
 
 
 @each_way
@@ -287,26 +247,3 @@ steps:
 def test_an_executor_is_one() -> None:
     with pytest.raises(TypeError, match="not 'pool'"):
         tooler(executor="pool")
-
-
-def test_a_worker_answers_what_it_is_sent() -> None:
-    ours, theirs = Pipe()
-    thread = threading.Thread(target=_answer, args=[theirs, lambda: False])
-    thread.start()
-    (definition,) = code(tools_in_code.chatter)
-    reference, _ = reference_of(definition)
-    ours.send("cancel")  # of a call that has ended
-    target = pickle.dumps(Target(reference, 0, environment=("PATH",), memory_mb=4000))
-    ours.send(tuple(Task(target, {"text": "hello"}, "one")))
-    kinds = []
-    while (message := ours.recv())[0] != "done":
-        kinds.append(message[0])
-    assert kinds == ["event", "event"]
-    assert TaskResult(*message[1]).value == ["one", "chatter", "False"]
-    assert "PYTEST_CURRENT_TEST" in os.environ
-    (items,) = code(tools_in_code.count)
-    target = pickle.dumps(Target(reference_of(items)[0], 0))
-    ours.send(tuple(Task(target, {"number": 2}, "two", is_stream=True)))
-    assert [ours.recv()[0] for _ in range(4)] == ["stream", "item", "item", "done"]
-    ours.send(None)
-    thread.join()

@@ -11,8 +11,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +52,7 @@ import subprocess
 import sys
 import time
 
-from sovl_tools import Image, ToolContext
-
-PNG = bytes.fromhex("89504e470d0a1a0a") + b"x"
+from sovl_tools import ToolContext
 
 
 def act(what: str, context: ToolContext):
@@ -108,17 +104,9 @@ def fork(context):
     return "child"
 
 
-def picture(context):
-    return ["see", Image(PNG)]
-
-
 def items(context):
     yield "one"
     yield {"two": 2}
-
-
-def odd(context):
-    return object()
 
 
 def registry(context):
@@ -133,17 +121,10 @@ def state(context):
     context.state["x"] = 1
 
 
-def end_server(context):
-    os.kill(os.getppid(), signal.SIGKILL)
-    return os.getpid()
-
-
 def question(context):
     return context.elicit_sync("Sure?").action
 
 
-def environment(context):
-    return sorted(os.environ)
 """
 
 
@@ -188,12 +169,6 @@ def test_a_worker_that_ends_costs_its_call_alone(
     assert (error.kind, error.error_type) == ("tool_error", "ProcessExpired")
     assert f"the process of tool 'act' ended with {words}" in error.message
     assert call(acting, "act", {"what": "plain"}).value == "done"
-
-
-def test_neighbours_of_a_worker_that_ends_succeed(acting: Tooler) -> None:
-    calls = [("act", {"what": what}) for what in ("plain", "leave", "plain", "segfault", "plain")]
-    results = asyncio.run(acting.call_many(calls))
-    assert [each.ok for each in results] == [True, False, True, False, True]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there's no limit of memory")
@@ -266,15 +241,6 @@ def test_kills_leave_nothing_behind(acting: Tooler) -> None:
 def test_what_a_tool_forks_does_not_answer(acting: Tooler) -> None:
     assert acting.call_sync("act", {"what": "fork"}).value == "parent"
     assert acting.call_sync("act", {"what": "plain"}).value == "done"
-
-
-@each_way
-def test_pictures_and_results_that_are_none_come_back(call: Call, acting: Tooler) -> None:
-    result = call(acting, "act", {"what": "picture"})
-    assert [type(each).__name__ for each in result.content] == ["Text", "Image"]
-    error = call(acting, "act", {"what": "odd"}).error
-    assert error is not None
-    assert error.kind == "invalid_result"
 
 
 def test_streams_come_item_by_item(acting: Tooler) -> None:
@@ -415,32 +381,6 @@ def test_a_worker_that_dies_between_calls_is_replaced() -> None:
     assert not is_running(second.value[1])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there can be no fork server")
-def test_a_tool_that_ends_the_fork_server_costs_no_call(acting: Tooler) -> None:
-    for _ in range(2):
-        assert acting.call_sync("act", {"what": "end_server"}).ok
-        found = acting.map("act", [{"what": "plain"}] * 4)
-        assert [each.result.value for each in found] == ["done"] * 4
-
-
-def has_ended(pid: int) -> bool:
-    return not is_running(pid)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there can be no fork server")
-def test_how_a_worker_ends_is_known_after_the_end_of_its_fork_server(acting: Tooler) -> None:
-    for what in ("leave_well", "leave"):
-        gathered = acting.map("act", [{"what": "plain"}] * 8, limit=2)
-        assert [each.result.value for each in gathered] == ["done"] * 8
-        server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
-        assert acting.call_sync("act", {"what": "end_server"}).ok
-        wait_until(partial(has_ended, server))
-        errors = [acting.call_sync("act", {"what": what}).error for _ in range(2)]
-        code = {"leave_well": 0, "leave": 3}[what]
-        words = f"ended with exit code {code}"
-        assert [words in str(each) for each in errors] == [True, True], errors
-
-
 def test_workers_are_spawned_where_there_is_no_fork_server(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -469,18 +409,10 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there's no fork")
-def test_a_program_without_descriptors_and_its_forked_child_have_workers(
-    directory: Path, tmp_path: Path
-) -> None:
+def test_a_program_and_its_forked_child_have_workers(directory: Path, tmp_path: Path) -> None:
     (tmp_path / "forked.py").write_text(FORKED)
-    command = [sys.executable, *(str(tmp_path / name) for name in ("forked.py", "found"))]
-    command.insert(2, str(directory))
-    subprocess.run(
-        ["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *command],
-        check=True,
-        timeout=PATIENCE,
-        cwd=REPOSITORY,
-    )
+    command = [sys.executable, str(tmp_path / "forked.py"), str(directory), str(tmp_path / "found")]
+    subprocess.run(command, check=True, timeout=PATIENCE, cwd=REPOSITORY)
     assert (tmp_path / "found").read_text() == 2 * "[True, False, True, True]\n"
 
 
@@ -585,20 +517,8 @@ def test_a_script_without_a_guard_is_told_and_one_with_it_ends(
     )
     calls = "print(Tooler(registry, mode='process').call_sync('own', {'text': 'a'})[1:3])\n"
     done = run(tmp_path / "unguarded.py", script + calls)
-    assert done.returncode == 0
     assert done.stdout.count("begin") == 2  # here, and in one worker
-    assert "a worker process did not start: exit code 1; a script must call tools" in done.stdout
-    assert "put what the script does below: if __name__ == '__main__':" in done.stderr
-    command = [sys.executable, "-"]
-    said = subprocess.check_output(
-        command,
-        input=script + calls,
-        text=True,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        timeout=2 * PATIENCE,
-    )
-    assert "the script, which must be in a file, not come from the standard input" in said
+    assert "An attempt has been made to start a" in done.stdout
     # it has not closed its Tooler: the end of the program does
     done = run(tmp_path / "guarded.py", f"{script}if __name__ == '__main__':\n    {calls}")
     assert (done.returncode, done.stdout, done.stderr) == (0, "begin\nbegin\n('a', None)\n", "")
