@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from functools import cache, partial
+from functools import partial
 from secrets import token_urlsafe
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from sovl_tools.model.client_requests import (
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.host import Host
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.problem import Validator, describe
+from sovl_tools.schema.problem import describe
 
 
 class Ask(NamedTuple):
@@ -39,27 +39,39 @@ class Ask(NamedTuple):
 
     def to_json(self) -> dict[str, JSON]:
         """Return the request as clients get it."""
-        request, found = self.request, {"id": self.id, "tool": self.request.tool}
-        match request:
-            case Question(url=url) if url:
-                return {**found, "kind": "open", "message": request.message, "url": url}
-            case Question():
-                return {
-                    **found, "kind": "elicit", "message": request.message, "schema": request.schema,
-                }  # fmt: skip
-            case ApprovalRequest():
-                return {**found, "kind": "approve", "arguments": request.arguments}
-            case SampleRequest():
-                settings = {
-                    "messages": request.messages,
-                    "max_tokens": request.max_tokens,
-                    "system_prompt": request.system_prompt,
-                    "temperature": request.temperature,
-                    "stop_sequences": [*request.stop_sequences],
-                }
-                return {**found, "kind": "sample", **settings}
-            case _:
-                return {**found, "kind": "roots"}
+        kind, values = _KINDS[type(self.request)], self.request._asdict()
+        if values.get("url"):
+            kind = kind._replace(name="open", fields=("message", "url"))
+        found = {"id": self.id, "tool": self.request.tool, "kind": kind.name}
+        return {**found, **{name: values[name] for name in kind.fields}}
+
+
+class _Kind(NamedTuple):
+    """A kind of request: its name for clients, the fields that they get, and what they answer."""
+
+    name: str
+    fields: tuple[str, ...]
+    answer: dict[str, JSON]
+
+
+_TEXT = {"type": "string"}
+_ROOT = {"type": "object", "properties": {"uri": _TEXT, "name": _TEXT}, "required": ["uri"]}
+_ACTION = {"enum": ["accept", "decline", "cancel"]}
+_KINDS: Mapping[type[HostRequest], _Kind] = {
+    Question: _Kind(
+        "elicit", ("message", "schema"), {"action": _ACTION, "content": {"type": "object"}}
+    ),
+    ApprovalRequest: _Kind(
+        "approve", ("arguments",), {"approved": {"type": "boolean"}, "reason": _TEXT}
+    ),
+    SampleRequest: _Kind(
+        "sample",
+        ("messages", "max_tokens", "system_prompt", "temperature", "stop_sequences"),
+        {"text": _TEXT, "model": _TEXT, "stop_reason": _TEXT},
+    ),
+    RootsRequest: _Kind("roots", (), {"roots": {"type": "array", "items": _ROOT}}),
+}
+"""The first property of each answer is required."""
 
 
 class Asks:
@@ -108,29 +120,8 @@ def refusing(on_ask: Callable[[Ask], object]) -> Host:
     return Host(on_elicit=refuse, on_sample=refuse, on_list_roots=refuse, on_approve=refuse)
 
 
-_TEXT = {"type": "string"}
-
-
-def _answer_schema(required: str, **properties: JSON) -> Validator:
-    return compile_schema({"type": "object", "properties": properties, "required": [required]})
-
-
-@cache
-def _schemas() -> dict[type[HostRequest], Validator]:
-    """Return the schemas of clients' answers."""
-    root = {"type": "object", "properties": {"uri": _TEXT, "name": _TEXT}, "required": ["uri"]}
-    return {
-        Question: _answer_schema(
-            "action", action={"enum": ["accept", "decline", "cancel"]}, content={"type": "object"}
-        ),
-        ApprovalRequest: _answer_schema("approved", approved={"type": "boolean"}, reason=_TEXT),
-        SampleRequest: _answer_schema("text", text=_TEXT, model=_TEXT, stop_reason=_TEXT),
-        RootsRequest: _answer_schema("roots", roots={"type": "array", "items": root}),
-    }
-
-
-def _check(schema: Validator, value: JSON) -> None:
-    for problem in schema.problems(value)[:1]:
+def _check(schema: JSON, value: JSON) -> None:
+    for problem in compile_schema(schema).problems(value)[:1]:
         raise ValueError(f"{dotted(problem.path)} {describe(problem)}".strip())
 
 
@@ -140,13 +131,14 @@ def answer_of(request: HostRequest, given: Any) -> Answer | Approval | Sample | 
     Raises:
         ValueError: it means none.
     """
-    _check(_schemas()[type(request)], given)
+    properties = _KINDS[type(request)].answer
+    _check({"type": "object", "properties": properties, "required": [*properties][:1]}, given)
     match request:
         case Question():
             if given["action"] != "accept" or request.url:
                 return Answer(given["action"])
             content = given.get("content", {})
-            _check(compile_schema(request.schema), content)
+            _check(request.schema, content)
             return Answer("accept", content)
         case ApprovalRequest():
             # remembered by no one: a server's other clients have users of their own
