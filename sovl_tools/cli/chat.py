@@ -33,13 +33,14 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.show import row, show_tools
 from sovl_tools.cli.terminal_host import approval, fill_form
-from sovl_tools.cli.watch import moment_of, news
+from sovl_tools.cli.watch import moment_of
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.client_requests import Answer, Approval, ApprovalRequest, Question
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.host import Host
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.changes import news
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 
@@ -382,6 +383,7 @@ def describe_change(registry: ToolRegistry, change: CatalogChange) -> str:
     named = (change.added, change.updated, change.removed, change.rejected)
     if not any(named):
         return ""
-    words = "; ".join(f"{word} {names}" for word, names in news(moment_of(registry, change)))
+    serving = moment_of(registry, change).serving
+    words = "; ".join(f"{word} {names}" for word, names in news(change, serving))
     first = next((str(each) for each in change.diagnostics if each.severity == "error"), "")
     return plain(f"tools: {words}" + (f": {first}" if change.rejected and first else ""))

@@ -21,7 +21,6 @@ from sovl_tools.reporting.text import (
     Piece,
     block,
     is_unsafe,
-    plain,
     plain_lines,
     unstyled,
 )
@@ -238,16 +237,6 @@ def aligned(lines: Sequence[Sequence[str]], *, numbers: Collection[int] = ()) ->
         ).rstrip()
         for cells in lines
     ]
-
-
-_MOST_NAMES = 5
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first of some names, and how many more there are."""
-    first = ", ".join(plain(name) for name in names[:_MOST_NAMES])
-    more = len(names) - _MOST_NAMES
-    return f"{first} and {more:,} more" if more > 0 else first
 
 
 def show_value(value: JSON, format: str) -> None:  # noqa: A002 - the field's word

@@ -18,10 +18,11 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.load_tools import complete_names
-from sovl_tools.cli.output import listed, show, show_diagnostics
+from sovl_tools.cli.output import show, show_diagnostics
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.sources import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.reporting.changes import listed
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import Piece, plain
 from sovl_tools.scaffolding.files import write_editor_schema

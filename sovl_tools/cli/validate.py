@@ -23,7 +23,7 @@ from sovl_tools.cli.command import (
     tools_option,
     value_reader,
 )
-from sovl_tools.cli.output import excerpt_width, listed, results, show, write, write_each
+from sovl_tools.cli.output import excerpt_width, results, show, write, write_each
 from sovl_tools.cli.places import Places, changed_places, is_direct, places_of, quotable
 from sovl_tools.configuration import (
     DEFAULT_SOURCE,
@@ -40,6 +40,7 @@ from sovl_tools.loading.pipeline import why_imported
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import Settings
+from sovl_tools.reporting.changes import listed
 from sovl_tools.reporting.outcome import (
     FORMATS,
     Destination,

@@ -23,13 +23,14 @@ from sovl_tools.cli.command import (
     poll_option,
     tools_option,
 )
-from sovl_tools.cli.output import excerpt_width, json_text, listed, results, show, write
+from sovl_tools.cli.output import excerpt_width, json_text, results, show, write
 from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code
 from sovl_tools.model.catalog import CatalogChange, LoadReport
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.changes import news
 from sovl_tools.reporting.outcome import STATUSES, Outcome, counted
 from sovl_tools.reporting.text import EXCERPT_WIDTH, Piece, block, plain
 
@@ -176,28 +177,11 @@ def _paragraphs(moment: Moment, width: int) -> Iterator[Iterable[Piece]]:
                 yield block(each, width=width)
         return
     time, took = f"{moment.time:%H:%M:%S}", f"{round(change.duration * 1000):,} ms"
-    for word, names in news(moment):
+    for word, names in news(change, moment.serving):
         padding = " " * (_WIDTH - len(word))
         yield (time, "dim"), "  ", (word, _TINTS[word]), f"{padding}  {took:>8}  {names}"
     for each in change.diagnostics:
         yield block(each, width=width)
-
-
-def news(moment: Moment) -> list[tuple[str, str]]:
-    """Return kinds of changes with the names of their tools; ``checked`` for mere diagnostics."""
-    change = moment.change
-    others = [name for name in change.rejected if name not in moment.serving]
-    kinds = [
-        ("added", change.added, ""),
-        ("updated", change.updated, ""),
-        ("removed", change.removed, ""),
-        ("waiting", change.waiting, ": not all files are there yet"),
-        ("rejected", moment.serving, ": the last good version keeps serving"),
-        ("rejected", others, ": not served"),
-    ]
-    found = [(word, f"{listed(names)}{remark}") for word, names, remark in kinds if names]
-    places = sorted({each.tool or each.path for each in change.diagnostics})
-    return found or [("checked", listed(places))]
 
 
 def document(moment: Moment) -> dict[str, JSON]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import starmap
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from sovl_tools.model.errors import ResolutionError, SovlToolsError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.changes import news
 from sovl_tools.reporting.text import excerpt, read_text
 from sovl_tools.schema.dynamic import without_functions
 
@@ -229,29 +230,11 @@ def _state(candidate: Candidate, served: ToolDefinition | None, *, has_warnings:
 def _news(change: CatalogChange, rows: Mapping[str, Row]) -> dict[str, JSON]:
     """Return a summary of a change, and its level."""
     served = {name for name, row in rows.items() if row.values["state"] == "last_good"}
-    kinds = {
-        "rejected; the last good version keeps serving": sorted(served & {*change.rejected}),
-        "rejected": [each for each in change.rejected if each not in served],
-        "added": change.added,
-        "updated": change.updated,
-        "removed": change.removed,
-        "waiting for files": change.waiting,
-        "checked": sorted({each.tool or each.path for each in change.diagnostics}),
-    }
-    words = [f"{_in_words(names)} {what}" for what, names in kinds.items() if names]
-    words = words[:-1] if kinds["checked"] and len(words) > 1 else words
+    words = [f"{word} {names}" for word, names in news(change, served)]
     touched = [rows[each].values for each in (*change.added, *change.updated) if each in rows]
     warns = bool(change.removed) or any(each["warnings"] for each in touched)
     level = "error" if change.rejected else "warning" if warns else "ok"
     return {"text": "; ".join(words), "level": level}
-
-
-_MOST_NAMES = 3
-
-
-def _in_words(names: Sequence[str]) -> str:
-    first, left = ", ".join(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
-    return f"{first} and {left} more" if left > 0 else first
 
 
 def _example(number: int, document: JSON) -> dict[str, JSON]:

@@ -67,7 +67,7 @@ async def test_the_page_hears_of_changes_and_catches_up(page: Page) -> None:
     (row,) = change["data"]["tools"]
     assert (row["state"], row["errors"]) == ("last_good", 2)
     news = change["data"]["last_change"]
-    assert news["text"] == "greet rejected; the last good version keeps serving"
+    assert news["text"] == "rejected greet: the last good version keeps serving"
     assert news["level"] == "error"
     assert (await page.call("greet", text="Ada"))[-1][1]["ok"], "the last good version answers"
     async with page.events(change["id"]) as events:
