@@ -72,8 +72,6 @@ def _content(file: IO[bytes]) -> bytes:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    # it asks for the width of the terminal as it is imported
-    sys.modules.pop("sovl_tools.cli.main", None)
     module = import_module("sovl_tools.cli.main")
     try:
         module.group([*arguments], prog_name="sovl-tools")

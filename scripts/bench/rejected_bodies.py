@@ -144,8 +144,8 @@ def _memory(pid: int, field: str) -> float:
 def measure(root: Path, port: int) -> None:
     """Print the longest silence and the most memory for each body, by the JSON API and by MCP."""
     _write(root)
-    options = ["--tools", str(root), "--transport", "http", "--port", str(port), "--json-response"]
-    command = [sys.executable, "-m", "sovl_tools", "-q", "serve", "--stateless", *options]
+    options = ["--tools", str(root), "--transport", "http", "--port", str(port)]
+    command = [sys.executable, "-m", "sovl_tools", "-q", "serve", *options]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT
     )

@@ -9,7 +9,7 @@ import click
 
 from sovl_tools.cli.main import GROUPS, group
 
-SHARED = {"tools": "--tools", "entry_points": "--no-entry-points", "help": "--help"}
+SHARED = {"tools": "--tools", "help": "--help"}
 """Options that the index of commands explains, by the names of their parameters."""
 
 

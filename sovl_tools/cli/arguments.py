@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -34,7 +33,7 @@ def parse_pairs(
     """
     found: dict[str, JSON] = {}
     root = SchemaNode((), dict(parameters), dict(parameters), ())
-    for pair in map(typed, pairs):
+    for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             hint = f"; give a JSON object with {whole}" if whole and pair.startswith("{") else ""
@@ -81,25 +80,11 @@ def read_json(text: str, option: str) -> str:
     if text == "-" or text.startswith("@"):
         found = read_text(text.removeprefix("@"), f"{option} {text}")
     else:
-        found = typed(text, option)
+        found = text
     # the check of the arguments reports other faults
     with suppress(ValueError, RecursionError):
         json.loads(found, object_pairs_hook=refuse_duplicates)
     return found
-
-
-def typed(text: str, place: str = "") -> str:
-    """Return a string of the command line as UTF-8, independently of the locale.
-
-    Raises:
-        Misuse: it is not UTF-8.
-    """
-    try:
-        # bytes without a character in the locale arrive as lone surrogates
-        data = os.fsencode(text)
-    except UnicodeEncodeError:
-        data = text.encode(errors="surrogatepass")
-    return _decoded(data, place or ascii(text))
 
 
 @contextmanager
@@ -145,12 +130,8 @@ def read_text(path: str, place: str = "") -> str:
     Raises:
         Misuse: as ``read_input``, or it is not UTF-8.
     """
-    return _decoded(read_input(path, place), place or path)
-
-
-def _decoded(data: bytes, place: str) -> str:
     try:
-        return data.decode("utf-8-sig")  # an editor can have put a byte order mark in front
+        return read_input(path, place).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         words = f"byte {error.start + 1} can't be read"
-        raise Misuse(f"{place}: the text is not UTF-8, {words}") from error
+        raise Misuse(f"{place or path}: the text is not UTF-8, {words}") from error

@@ -14,9 +14,10 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     ToolOptions,
+    dask_option,
     is_quiet,
     locked_option,
-    mode_and_dask_options,
+    mode_option,
     registry_options,
     timeout_option,
 )
@@ -48,7 +49,8 @@ EXITS = {
 @registry_options
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @timeout_option("The time limit of the call.")
-@mode_and_dask_options
+@mode_option
+@dask_option
 @locked_option
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
 @click.option(
@@ -100,7 +102,7 @@ def call(
             host=terminal_host(reports),
         ) as tooler,
     ):
-        result = tooler.call_sync(name, arguments, mode=mode)
+        result = tooler.call_sync(name, arguments, mode=mode if dask is None else "process")
     for repair in result.repairs:
         show(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
     failure = result.error

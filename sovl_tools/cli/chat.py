@@ -236,10 +236,8 @@ class Conversation:
         return "" if error.retry_after is None else f"try again in {error.retry_after:.0f} s"
 
     def _notice(self, change: CatalogChange) -> None:
-        """Report a change of the tools: at once while the user types, or after the answer."""
-        text = describe_change(self._agent.tools, change)
-        is_shown = bool(text) and not self._transcript.is_quiet
-        if is_shown and not self._source.interject(text):
+        """Keep a change of the tools until the user's line or the answer has ended."""
+        if text := describe_change(self._agent.tools, change):
             self._notices.append(text)
 
     def _show_notices(self) -> None:

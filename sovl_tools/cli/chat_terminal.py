@@ -1,18 +1,17 @@
 """The lines of a chat, from a terminal or a pipe, and its transcript.
 
-At a terminal prompt_toolkit edits them (extra ``chat``), with a history and with completion.
-Without it, or on a dumb terminal, they are plain lines, and notices wait for the end of one.
+At a terminal they have a history and completion; notices wait for the end of a line.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +34,7 @@ Words = Callable[[], list[str]]
 
 def lines(words: Words) -> Pipe | Terminal:
     """Return the lines of the standard input; at a terminal ``words`` complete what is typed."""
-    # a line that isn't UTF-8 is read with replacement characters
-    if sys.stdin is not None and hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")
-    if sys.stdin is None or not sys.stdin.isatty():
-        return Pipe()
-    # the answers may go into a file while the user types in the terminal of the error output
-    screen = next((each for each in (results(), sys.stderr) if each.isatty()), None)
-    if screen is None or os.environ.get("TERM", "dumb") == "dumb":
-        return Terminal()
-    try:
-        return EditedTerminal(screen, words)
-    except ImportError:
-        return Terminal()
+    return Terminal(words) if sys.stdin.isatty() else Pipe()
 
 
 class Pipe:
@@ -57,7 +44,7 @@ class Pipe:
 
     def read(self) -> str | None:
         """Return the next line; None at the end."""
-        return (sys.stdin.readline() if sys.stdin is not None else "") or None
+        return sys.stdin.readline() or None
 
     def prompt(self, question: str) -> str:
         """Refuse to ask.
@@ -67,30 +54,56 @@ class Pipe:
         """
         raise ToolError(NOT_A_TERMINAL)
 
-    def interject(self, text: str) -> bool:
-        """Return False: no user is typing."""
-        return False
-
 
 class Terminal:
     """Lines that are typed; Ctrl-C clears one, a second time it ends them, as Ctrl-D does.
 
-    The terminal itself edits them.
+    Where Python has the module ``readline``, it edits them, with a history and with completion.
     """
 
     is_terminal = True
+
+    def __init__(self, words: Words) -> None:
+        self._readline: Any = None
+        self._found: list[str] = []
+        with suppress(ImportError):
+            self._edit(words)
+
+    def _edit(self, words: Words) -> None:
+        import readline  # noqa: PLC0415 - not on every system
+
+        def complete(text: str, number: int) -> str | None:
+            if number == 0:
+                self._found = [f"{each} " for each in words() if each.startswith(text)]
+            return self._found[number] if number < len(self._found) else None
+
+        readline.set_completer(complete)
+        readline.set_completer_delims(" ")
+        is_editline = "libedit" in (readline.__doc__ or "")  # as on macOS
+        readline.parse_and_bind("bind ^I rl_complete" if is_editline else "tab: complete")
+        readline.set_history_length(1000)
+        readline.set_auto_history(False)  # answers to questions stay out of it
+        self._readline = readline
+        path = history_path()
+        with suppress(OSError):  # the chat works without a history
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            readline.read_history_file(path)
+            atexit.register(readline.write_history_file, path)
 
     def read(self) -> str | None:
         """Return the next line; None at the end."""
         for advice in ("Ctrl-C again, or Ctrl-D, leaves", ""):
             try:
-                return self.line()
+                line = self.prompt(PROMPT)
             except KeyboardInterrupt:
-                self.end()
-                click.echo(advice, err=True, nl=bool(advice))
+                click.echo(f"\n{advice}", err=True, nl=bool(advice))
             except EOFError:
-                self.end()
                 return None
+            else:
+                if line.strip() and self._readline is not None:
+                    self._readline.add_history(line)
+                return line
         return None
 
     def prompt(self, question: str) -> str:
@@ -100,92 +113,13 @@ class Terminal:
             EOFError: the user typed Ctrl-D.
             KeyboardInterrupt: the user stops the answer.
         """
-        try:
-            return self.answer(question).rstrip("\r\n")
-        except EOFError:
-            self.end()
-            raise
-
-    def line(self) -> str:
-        """Return what is typed."""
-        return self.answer(PROMPT)
-
-    def answer(self, question: str) -> str:
-        """Return what is typed after a question."""
-        click.echo(question, err=True, nl=False)
-        line = sys.stdin.readline()
-        if not line:
-            raise EOFError
-        return line
-
-    def end(self) -> None:
-        """End the line that was left."""
-        click.echo(err=True)
-
-    def interject(self, text: str) -> bool:
-        """Show a string above the line that is being typed; return False if that isn't possible."""
-        return False
-
-
-class EditedTerminal(Terminal):
-    """Lines that prompt_toolkit edits on a screen, with a history that is kept.
-
-    Raises:
-        ImportError: prompt_toolkit is not installed.
-    """
-
-    def __init__(self, screen: Any, words: Words) -> None:
-        from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra
-        from prompt_toolkit.application import run_in_terminal  # noqa: PLC0415 - the same
-        from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415 - the same
-        from prompt_toolkit.history import DummyHistory, FileHistory  # noqa: PLC0415 - the same
-        from prompt_toolkit.output.defaults import create_output  # noqa: PLC0415 - the same
-        from prompt_toolkit.shortcuts import CompleteStyle  # noqa: PLC0415 - the same
-
-        output: Any = create_output(screen)
-        output.enable_cpr = False  # the position of the cursor doesn't matter
-        path = history_path()
-        history: Any = None  # the chat works without a history
-        with suppress(OSError, RuntimeError):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.touch(mode=0o600)  # prompt_toolkit would make it readable for all
-            history = FileHistory(path)
-        self._run_in_terminal = run_in_terminal
-        self._answers: Any = PromptSession(history=DummyHistory(), output=output)
-        self._lines: Any = PromptSession(
-            history=history,
-            completer=WordCompleter(words, WORD=True),
-            complete_style=CompleteStyle.READLINE_LIKE,
-            complete_while_typing=False,
-            output=output,
-        )
-
-    def line(self) -> str:
-        """Return what is typed."""
-        line: str = self._lines.prompt(PROMPT)
-        return line
-
-    def answer(self, question: str) -> str:
-        """Return what is typed after a question; none of it gets into the history."""
-        # in a thread, because the loop of the agent's turn runs in this one
-        answer: str = self._answers.prompt(question, in_thread=True)
-        return answer
-
-    def end(self) -> None:
-        """Do nothing: the line that was left has ended."""
-
-    def interject(self, text: str) -> bool:
-        """Show a string above the line that is being typed."""
-        # mostly called in the thread that watches the tools; only the loop may draw
-        app = self._lines.app
-        if not app.is_running or app.loop is None:
-            return False
-        show = partial(click.echo, text, err=True)
-        try:
-            app.loop.call_soon_threadsafe(partial(self._run_in_terminal, show), context=app.context)
-        except RuntimeError:  # the line has ended meanwhile, and its loop with it
-            return False
-        return True
+        # readline needs descriptor 1, which leads to the error output
+        with open(1, "w", closefd=False) as screen, redirect_stdout(screen):
+            try:
+                return input(question)
+            except EOFError:
+                click.echo(err=True)
+                raise
 
 
 def history_path() -> Path:
@@ -197,7 +131,6 @@ def history_path() -> Path:
 
 _FAINT, _RED = "dim", "red"
 _LONGEST = 200
-_LONGEST_VALUE = 60
 # shorter durations aren't shown
 _NOTABLE = 0.1
 

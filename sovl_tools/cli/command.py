@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from sovl_tools.cli.output import clean_output, show, wrapped
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, load_configuration
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
 from sovl_tools.loading.rules.folder import missing_directory
-from sovl_tools.model.call import MODES, Mode
+from sovl_tools.model.call import MODES
 from sovl_tools.model.diagnostic import Diagnostic, internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
 from sovl_tools.reporting.text import plain, plain_lines
@@ -31,20 +30,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 FINDINGS, MISUSE = 1, 2
 
 
-class Range(click.FloatRange):
-    """A range of numbers without ``nan``, which every comparison lets through."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Read the number."""
-        number = super().convert(value, param, ctx)
-        return (
-            self.fail(f"{value!r} is not a number.", param, ctx) if math.isnan(number) else number
-        )
-
-
-SECONDS = Range(min=0, max=86_400, min_open=True)
+SECONDS = click.FloatRange(min=0, max=86_400, min_open=True)
 """A time limit of up to a day."""
 
 
@@ -170,41 +156,12 @@ def mode_option(function: _F) -> _F:
     )(function)
 
 
-def mode_and_dask_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--mode`` and ``--dask ADDRESS``, with which the mode is always ``"process"``.
-
-    The command raises Misuse where they contradict each other.
-    """
-
-    @wraps(function)
-    def packed(*args: Any, mode: Mode | None, dask: str | None, **given: Any) -> Any:
-        if dask is not None and mode not in {None, "process"}:
-            raise Misuse("--dask runs the tool on the cluster; omit --mode")
-        return function(*args, mode=mode if dask is None else "process", dask=dask, **given)
-
-    dask = click.option(
-        "--dask",
-        metavar="ADDRESS",
-        help="Run the tool on the Dask cluster of that scheduler, as tcp://10.0.0.1:8786; it needs"
-        " sovl-tools[dask].",
-    )
-    return options(mode_option, dask)(packed)
-
-
-class ViewOptions(NamedTuple):
-    """The options of ``view_options``; a tool must meet all that are given.
-
-    Attributes:
-        tags: of ``--tag``.
-        category: of ``--category``.
-        patterns: of ``--name``, one of which must match.
-        names: of ``--view``.
-    """
-
-    tags: tuple[str, ...] = ()
-    category: str | None = None
-    patterns: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+dask_option = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Run the tool on the Dask cluster of that scheduler, as tcp://10.0.0.1:8786, whatever the"
+    " mode is; it needs sovl-tools[dask].",
+)
 
 
 def view_options(function: _F) -> _F:
@@ -240,15 +197,19 @@ class ToolOptions(NamedTuple):
 
     Attributes:
         directories: of ``--tools``.
-        entry_points: whether the tools of installed distributions are included.
         locked: whether only locked tools are loaded; None if the configuration decides.
-        view: the options that select some of the tools that are loaded.
+        tags: of ``--tag``, which a tool must have.
+        category: of ``--category``.
+        patterns: of ``--name``, one of which must match.
+        views: of ``--view``, all of which must have the tool.
     """
 
     directories: tuple[str, ...]
-    entry_points: bool
     locked: bool | None = None
-    view: ViewOptions = ViewOptions()
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+    patterns: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
 
     def settings(self) -> Configuration:
         """Load the configuration; the default ``./tools`` can be missing."""
@@ -256,36 +217,18 @@ class ToolOptions(NamedTuple):
 
 
 def registry_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--tools`` and ``--no-entry-points``, for commands that use all tools.
+    """Add ``--tools``, for commands that use all tools.
 
-    The command gets them as one value, ``tools``, together with ``--locked`` and the
+    The command gets it as one value, ``tools``, together with ``--locked`` and the
     ``view_options`` if it has those.
     """
 
     @wraps(function)
-    def packed(
-        *args: Any,
-        tools: tuple[str, ...],
-        entry_points: bool,
-        locked: bool | None = None,
-        tags: tuple[str, ...] = (),
-        category: str | None = None,
-        patterns: tuple[str, ...] = (),
-        views: tuple[str, ...] = (),
-        **given: Any,
-    ) -> Any:
-        view = ViewOptions(tags, category, patterns, views)
-        return function(*args, tools=ToolOptions(tools, entry_points, locked, view), **given)
+    def packed(*args: Any, tools: tuple[str, ...], **given: Any) -> Any:
+        chosen = {key: given.pop(key) for key in ToolOptions._fields if key in given}
+        return function(*args, tools=ToolOptions(tools, **chosen), **given)
 
-    option = click.option(
-        "--no-entry-points",
-        "entry_points",
-        is_flag=True,
-        flag_value=False,
-        default=True,
-        help="Omit the tools of installed distributions.",
-    )
-    return options(tools_option, option)(packed)
+    return tools_option(packed)
 
 
 def locked_option(function: _F) -> _F:
@@ -295,13 +238,6 @@ def locked_option(function: _F) -> _F:
         "locked",
         default=None,
         help="Load only tools that match sovl-tools.lock. Default: locked in the configuration.",
-    )(function)
-
-
-def poll_option(function: _F) -> _F:
-    """Add ``--poll``, for commands that watch files."""
-    return click.option(
-        "--poll", is_flag=True, help="Scan each second instead of waiting for file events."
     )(function)
 
 

@@ -78,6 +78,6 @@ def dev(
                 # on a thread: a browser in the terminal would keep the server
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-        watching = registry.watch(poll=offer.poll, libraries=found.watch)
+        watching = registry.watch(libraries=found.watch)
         with api.tooler, watching, telling_what_is_printed():
             asyncio.run(serve(api.app(token), listening, on_start=on_start))

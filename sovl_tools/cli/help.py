@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, NoReturn
@@ -101,12 +100,3 @@ class LazyGroup(click.Group):
                 formatter.write_dl(
                     [(f"{name:{width}}", text) for name, (_, text) in commands.items()]
                 )
-
-
-def help_width() -> int:
-    """Return how wide help strings can be; asking the system saves click an import of 3 ms."""
-    try:
-        columns = int(os.environ.get("COLUMNS", "0")) or os.get_terminal_size().columns
-    except (OSError, ValueError):
-        columns = 80
-    return max(50, min(columns, 100))

@@ -13,7 +13,6 @@ from click.shell_completion import CompletionItem
 from sovl_tools.cli.command import (
     Misuse,
     ToolOptions,
-    ViewOptions,
     note,
     refuse_unlisted,
     settings,
@@ -40,11 +39,11 @@ def all_tools(tools: ToolOptions, *, lazy: bool = False) -> ToolRegistry:
         Misuse: a directory does not exist or can't be listed, or a view isn't configured.
     """
     found = tools.settings()
-    criteria = _criteria(tools.view, found)
+    criteria = _criteria(tools, found)
     registry = open_registry(settings=found, code=False, lazy=lazy)
     refuse_unlisted(registry.errors)
     rejected = [each for each in registry.catalog.candidates if each.status == "rejected"]
-    _add_code(registry, found, tools)
+    _add_code(registry, found)
     if not found.plugins and not registry.catalog.candidates:
         # with no tool anywhere, a missing ./tools is misuse
         settings(tools.directories)
@@ -53,34 +52,34 @@ def all_tools(tools: ToolOptions, *, lazy: bool = False) -> ToolRegistry:
     return registry.select(*criteria) if criteria else registry
 
 
-def _criteria(view: ViewOptions, found: Configuration) -> list[Mapping[str, Any]]:
+def _criteria(tools: ToolOptions, found: Configuration) -> list[Mapping[str, Any]]:
     """Return the criteria of ``ToolRegistry.select`` that options mean.
 
     Raises:
         Misuse: the configuration has no view of a name.
     """
     criteria: list[Mapping[str, Any]] = []
-    for name in view.names:
+    for name in tools.views:
         if name not in found.views:
             known = ", ".join(map(plain, found.views))
             known = f"the views are {known}" if known else "the configuration doesn't have one"
             raise Misuse(f"there's no view {name!r}; {did_you_mean(name, found.views) or known}")
         criteria.append(found.views[name])
     names: list[str | re.Pattern[str]] = []
-    for pattern in view.patterns:
+    for pattern in tools.patterns:
         expression = expression_in(pattern)
         if expression is not None:
             note(f"--name {pattern} is read as a regular expression")
         names.append(expression or pattern)
-    given = {"tags": view.tags, "category": view.category, "name_pattern": names}
+    given = {"tags": tools.tags, "category": tools.category, "name_pattern": names}
     criteria += [{key: value} for key, value in given.items() if value or value == ""]
     return criteria
 
 
-def _add_code(registry: ToolRegistry, found: Configuration, tools: ToolOptions) -> None:
+def _add_code(registry: ToolRegistry, found: Configuration) -> None:
     """Add the tools in code, and note the errors in them."""
     before = registry.errors
-    add_code(registry, found, entry_points=tools.entry_points)
+    add_code(registry, found)
     for each in registry.errors:
         if each not in before:
             note(str(each))
@@ -97,7 +96,7 @@ def one_tool(tools: ToolOptions, name: str, *, lazy: bool = False) -> ToolRegist
     collected = collect(there, exclude=found.exclude)
     registry = open_registry(settings=found, names={name}, code=False, lazy=lazy)
     if name not in registry:
-        _add_code(registry, found, tools)
+        _add_code(registry, found)
         catalog = registry.catalog
         if name not in registry and catalog.named(name) not in catalog.unavailable:
             if not found.plugins and not catalog.candidates:

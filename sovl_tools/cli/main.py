@@ -10,7 +10,7 @@ from contextlib import suppress
 import click
 
 from sovl_tools import __version__
-from sovl_tools.cli.help import LazyGroup, help_width
+from sovl_tools.cli.help import LazyGroup
 from sovl_tools.threads import any_given_up
 
 GROUPS = {
@@ -89,7 +89,7 @@ with zsh_source and fish_source."""
     groups=GROUPS,
     moved=MOVED,
     epilog=EXAMPLES,
-    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": help_width()},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
     "-C",
@@ -116,23 +116,11 @@ def group(ctx: click.Context, *, directory: str | None, quiet: bool, verbose: in
     """
     ctx.obj = {"quiet": quiet, "verbose": verbose}
     if directory is not None:
-        try:
-            os.chdir(directory)
-        except OSError as error:
-            raise click.BadParameter(f"{directory!r}: {error.strerror}", ctx) from error
+        os.chdir(directory)
 
 
 def main() -> None:
     """Run the command line; end at once, whatever abandoned tools still do."""
-    try:
-        os.fstat(2)
-    except OSError:  # it's closed, and no other file may get its descriptor
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        if nowhere != 2:  # noqa: PLR2004 - the descriptor itself
-            os.dup2(nowhere, 2)
-            os.close(nowhere)
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - to the end
     try:
         try:
             group(prog_name="sovl-tools")

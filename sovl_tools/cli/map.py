@@ -24,8 +24,9 @@ from sovl_tools.cli.command import (
     Misuse,
     Progress,
     ToolOptions,
+    dask_option,
     locked_option,
-    mode_and_dask_options,
+    mode_option,
     note,
     registry_options,
     timeout_option,
@@ -79,7 +80,8 @@ _MOST_FAILURES = 20
     metavar="N",
     help="The number of calls at a time. Default: one a core.",
 )
-@mode_and_dask_options
+@mode_option
+@dask_option
 @timeout_option("The time limit of each call.")
 @locked_option
 @click.option("--ordered", is_flag=True, help="Write the results in the order of the inputs.")
@@ -148,7 +150,7 @@ def map_tool(
             # more than run at a time, so that no worker waits for the next
             limit=workers or 2 * cluster.threads or None,
             ordered=ordered,
-            mode=mode,
+            mode=mode if dask is None else "process",
         )
         _take(run, mapped, progress, fail_fast=fail_fast)
     if run.report():

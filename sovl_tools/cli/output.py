@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import sys
@@ -25,8 +24,7 @@ from sovl_tools.reporting.text import (
     unstyled,
 )
 
-# the stream of the results and the process that owns it
-_RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
+_RESULTS: ContextVar[TextIO] = ContextVar("results")
 _ERROR_OUTPUT = 2
 
 
@@ -34,18 +32,11 @@ _ERROR_OUTPUT = 2
 def clean_output() -> Iterator[None]:
     """Redirect descriptor 1 to the error output, and keep a duplicate of it for results."""
     previous = sys.stdout
-    encoding = getattr(previous, "encoding", None) or "utf-8"
-    if previous is not None:
-        previous.flush()
-    try:
-        kept = os.dup(1)
-    except OSError:  # it's closed, and no other file may get its number
-        unwritable = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(unwritable, 1)
-        kept = os.dup(unwritable)
+    previous.flush()
+    kept = os.dup(1)
     # characters that the output can't encode are escaped
-    with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
-        token = _RESULTS.set((results, os.getpid()))
+    with open(kept, "w", encoding=previous.encoding, errors="backslashreplace") as results:
+        token = _RESULTS.set(results)
         # child processes and C code of tools write to the descriptor, Python's print to the stream
         os.dup2(_ERROR_OUTPUT, 1)
         sys.stdout = sys.stderr
@@ -59,35 +50,17 @@ def clean_output() -> Iterator[None]:
 
 
 def results() -> TextIO:
-    """Return the stream for the command's results.
-
-    A process that a tool has forked ends here: only its parent writes results.
-    """
-    stream, process = _RESULTS.get()
-    if process != os.getpid():
-        os._exit(0)  # no clean-up: buffers and locks are copies of the parent's
-    return stream
+    """Return the stream for the command's results."""
+    return _RESULTS.get()
 
 
 def write(text: str, *, end: str = "\n") -> None:
     """Write a result, by default with a final newline.
 
     Raises:
-        ClickException: it can't be written, for example because the disk is full.
-        BrokenPipeError: the reader has closed the pipe; click then exits silently.
+        OSError: it can't be written; click exits silently if the reader has closed the pipe.
     """
-    try:
-        print(text, end=end, file=results(), flush=True)
-    except OSError as error:
-        # to the null device, or closing the stream would try to write the rest again
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, results().fileno())
-        os.close(nowhere)
-        if isinstance(error, BrokenPipeError):
-            raise
-        is_closed = error.errno == errno.EBADF
-        reason = "the standard output is closed" if is_closed else error.strerror
-        raise click.ClickException(f"the result can't be written: {reason}") from error
+    print(text, end=end, file=results(), flush=True)
 
 
 def echo(printed: bytes) -> None:
@@ -215,11 +188,8 @@ def save(path: str, text: str) -> None:
 
     data = f"{text}\n".encode()
     folder, name = os.path.split(path)
-    if not name:
-        raise click.ClickException(f"{path!r} can't be written: it names a directory")
-    # directories included: replace_files raises the error for them
     try:
-        if os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path):
+        if os.path.isfile(path) or not os.path.exists(path):
             replace_files(folder or ".", {name: data})
         else:
             Path(path).write_bytes(data)

@@ -348,7 +348,6 @@ def _how_to_resume(
     # options that the journal doesn't know; the file can be elsewhere by now
     command += [asked.file] if asked.run_id is not None and asked.file is not None else []
     command += [part for each in tools.directories for part in ("--tools", each)]
-    command += [] if tools.entry_points else ["--no-entry-points"]
     command += {None: [], True: ["--locked"], False: ["--no-locked"]}[tools.locked]
     command += ["--force"] if asked.force else []
     # a step that can have been done must not be done twice unless the user says so

@@ -9,7 +9,6 @@ import click
 
 from sovl_tools.cli.command import (
     Command,
-    Range,
     ToolOptions,
     format_option,
     options,
@@ -47,19 +46,12 @@ def _lookup_options(limit: int | None) -> Callable[[Callable[..., Any]], Callabl
 
 @click.command(cls=Command, epilog=SEARCH_EXAMPLES, exits={0: "Whether a tool was found or not."})
 @click.argument("query", nargs=-1, required=True)
-@click.option(
-    "--least",
-    type=Range(0),
-    metavar="E",
-    help="Omit tools with less evidence, unless they have half of QUERY; 0.55 is much.",
-)
 @_lookup_options(MOST_FOUND)
 def search(
     *,
     query: tuple[str, ...],
     tools: ToolOptions,
     limit: int,
-    least: float | None,
     format_: str,
 ) -> None:
     """Find the tools that have words of QUERY, or mean something similar, the best first.
@@ -69,7 +61,7 @@ def search(
     extra semantic: pip install 'sovl-tools[semantic]'.
     """
     registry = all_tools(tools, lazy=True)
-    found = registry.search(" ".join(query), limit=limit, least=least)
+    found = registry.search(" ".join(query), limit=limit)
     if format_ == "json":
         show_json([each._asdict() for each in found], indent=2)
     else:
@@ -78,8 +70,7 @@ def search(
             words = [f"{plain(word)!r} in {', '.join(each)}" for word, each in fields.items()]
             said = "; ".join(words) or "a similar meaning"
             lines.append(f"{tool}  score {score:.2f}, evidence {evidence:.2f}: {said}")
-        nothing = "no tool has a word of the query" if least is None else "no tool fits well"
-        show("\n".join(lines) or nothing)
+        show("\n".join(lines) or "no tool has a word of the query")
 
 
 @click.command(cls=Command, epilog=MATCH_EXAMPLES, exits={0: "Whether a phrase was found or not."})

@@ -21,7 +21,6 @@ from sovl_tools.cli.command import (
     mode_option,
     note,
     options,
-    poll_option,
     registry_options,
     timeout_option,
     view_options,
@@ -68,10 +67,6 @@ _HTTP_OPTIONS = (
         metavar="URL",
         help="An origin whose pages can call the tools from a browser.",
     ),
-    click.option(
-        "--stateless", is_flag=True, help="No sessions: any of several processes can answer."
-    ),
-    click.option("--json-response", is_flag=True, help="MCP: answer with JSON, never a stream."),
 )
 
 
@@ -95,7 +90,6 @@ def _listening(
     allow_unauthenticated: bool,
     allow_host: tuple[str, ...],
     allow_origin: tuple[str, ...],
-    **app_options: Any,
 ) -> Iterator[Callable[..., None] | None]:
     """Listen during a block if the transport is HTTP; yield a function that serves there.
 
@@ -109,7 +103,7 @@ def _listening(
     limits = {"tokens": tokens, "hosts": allow_host, "origins": allow_origin}
     listening, security = bind(host, port, allow_all=allow_unauthenticated, **limits)
     with closing(listening):
-        yield partial(_serve_http, listening, security=security, **app_options)
+        yield partial(_serve_http, listening, security)
 
 
 def bind(host: str, port: int, *, allow_all: bool = False, **limits: Any) -> tuple[Any, Any]:
@@ -129,7 +123,7 @@ def bind(host: str, port: int, *, allow_all: bool = False, **limits: Any) -> tup
 
 
 def _serve_http(
-    listening: Any, make_app: Callable[..., Any], *, offered: str, **app_options: Any
+    listening: Any, security: Any, make_app: Callable[..., Any], *, offered: str
 ) -> None:
     """Serve the application of ``McpServer.app`` until a signal; ``offered`` names its tools."""
     from sovl_tools.serving.run_http import serve  # noqa: PLC0415 - an extra
@@ -139,7 +133,7 @@ def _serve_http(
         with suppress(BrokenPipeError):  # no program reads the URL
             write(url)
 
-    asyncio.run(serve(make_app(**app_options), listening, on_start=on_start))
+    asyncio.run(serve(make_app(security=security), listening, on_start=on_start))
 
 
 def token_of(name: str) -> str:
@@ -174,7 +168,6 @@ class Offer(NamedTuple):
 
     Attributes:
         tools: the options that select tools.
-        poll: whether to scan files each second instead of waiting for events.
         timeout: the time limit of a call, in seconds.
         mode: where tools run.
         approve: whether the user must approve calls of destructive tools.
@@ -182,7 +175,6 @@ class Offer(NamedTuple):
     """
 
     tools: ToolOptions
-    poll: bool
     timeout: float | None
     mode: Mode | None
     approve: bool
@@ -214,7 +206,6 @@ def offer_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return options(
         registry_options,
         view_options,
-        poll_option,
         timeout_option("The time limit of a call, unless its manifest has another."),
         mode_option,
         locked_option,
@@ -304,7 +295,7 @@ def serve(
             if not no_watch:
                 if not is_quiet():
                     registry.subscribe(_log(server))
-                watching = registry.watch(poll=offer.poll, libraries=found.watch)
+                watching = registry.watch(libraries=found.watch)
             with watching:
                 _serve(server, serve_http)
 

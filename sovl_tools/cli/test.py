@@ -14,7 +14,6 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     Progress,
-    Range,
     ToolOptions,
     format_option,
     is_quiet,
@@ -102,7 +101,7 @@ _MOST_PROCESSES = 64
 )
 @click.option(
     "--at-least",
-    type=Range(0, 1),
+    type=click.FloatRange(0, 1),
     metavar="R",
     help="With --routes: fail if the recall of both ways together is less, from 0 to 1.",
 )
@@ -161,7 +160,7 @@ def test(
     if routes is not None:
         if names or words or include or junit:
             raise Misuse("--routes takes no NAME, -k, --include or --junit")
-        options = ToolOptions(tools, entry_points=True, locked=locked)
+        options = ToolOptions(tools, locked)
         ctx.exit(check_routes(routes, options, format_, at_least=at_least, depth=int(depth)))
     if at_least is not None:
         raise Misuse("--at-least needs --routes")

@@ -20,7 +20,6 @@ from sovl_tools.cli.command import (
     Command,
     format_option,
     note,
-    poll_option,
     tools_option,
 )
 from sovl_tools.cli.output import excerpt_width, json_text, results, show, write
@@ -71,7 +70,7 @@ class Moment(NamedTuple):
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @tools_option
-@poll_option
+@click.option("--poll", is_flag=True, help="Scan each second instead of waiting for file events.")
 @format_option("text", "json")
 def watch(
     *,

@@ -26,8 +26,6 @@ _AT_TERMINAL = (
 )
 """Makes the terminal the one from which Ctrl-C comes, and becomes the program."""
 
-# prompt_toolkit draws the last spaces of a prompt by moving on
-_FORWARD = re.compile(r"\x08\x1b\[(\d+)C")
 _CONTROL = re.compile(r"\x1b\[[?\d;]*[a-zA-Z]|\x1b[=>]|\x07")
 
 
@@ -48,8 +46,7 @@ class Session:
     @property
     def shown(self) -> str:
         """All that has been shown so far, without control sequences."""
-        spaced = _FORWARD.sub(lambda found: " " * (int(found[1]) - 1), self.sent)
-        return _CONTROL.sub("", spaced).replace("\r", "")
+        return _CONTROL.sub("", self.sent).replace("\r", "")
 
     def type(self, text: str, *, end: str = "\r") -> None:
         """Type a string, and press the return key unless told otherwise."""

@@ -52,7 +52,6 @@ def test_an_entry_point_that_breaks_is_told(run: Run, tmp_path: Path) -> None:
     done = run("list", PYTHONPATH=path)
     assert "ST701 the entry point 'broken' (no_such_module:echo) can't be imported" in done.err
     assert run("-q", "list", PYTHONPATH=path).err == ""
-    assert run("list", "--no-entry-points", PYTHONPATH=path).err == ""
 
 
 def test_a_path_that_can_not_be_listed_is_refused(run: Run, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_help_lists_the_commands_in_groups(run: Run) -> None:
     assert live == ["dev", "watch", "serve", "install"]
 
 
-@check_each(("command", "most"), [("validate", 14), ("serve", 24)])
+@check_each(("command", "most"), [("validate", 14), ("serve", 20)])
 def test_a_command_has_few_options(command: str, most: int) -> None:
     found = group.get_command(click.Context(group), command)
     assert found is not None
