@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
+from inspect import signature
 from typing import Any, NamedTuple
 
 import click
@@ -39,7 +40,7 @@ from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.document import JSON, json_path, parse_json
 from sovl_tools.procedures.parse.yaml import NotYamlError, load
 from sovl_tools.remote.openapi import DocumentError, is_address, read_api
-from sovl_tools.remote.operation import Argument, Operation
+from sovl_tools.remote.operation import Operation
 from sovl_tools.remote.origin import read_tools
 from sovl_tools.remote.secrets import without_secrets
 from sovl_tools.remote.session import McpServer, RemoteError
@@ -305,14 +306,11 @@ def _mcp_module(
     yield "from pathlib import Path\n" if snapshot else ""
     yield "from typing import Any\n\nfrom sovl_tools import ToolContext\n"
     yield "from sovl_tools.remote.session import McpServer\n\n"
-    said = [*_server(server)]
+    said = [*_fields_of(server, "    ")]
     if snapshot:
         place = literal(snapshot.replace(os.sep, "/"))
         said.append(f"locked=str(Path(__file__).parent / {place})")
-    line = f"_SERVER = McpServer({', '.join(said)})"
-    spread = "".join(f"    {each},\n" for each in said)
-    yield line if len(line) <= _WIDTH else f"_SERVER = McpServer(\n{spread})"
-    yield "\n\n\n"
+    yield f"_SERVER = {_source('McpServer(', said, ')', '')}\n\n\n"
     head = [f"{context}: ToolContext", "**arguments: Any"]
     yield f"{function_head(name, head, returns='Any', is_async=True)}\n"
     yield docstring(tool.description if tool.description.strip() else f"Call {name}.")
@@ -321,17 +319,34 @@ def _mcp_module(
     yield f"    return await _SERVER.call({literal(tool.name)}, arguments, {context}{more})\n"
 
 
-def _server(server: McpServer) -> Iterator[str]:
-    yield literal(server.address)
-    for key in ("headers", "env"):
-        pairs = getattr(server, key)
-        if pairs:
-            each = (f"({literal(name)}, {literal(value)})" for name, value in pairs)
-            yield f"{key}=({', '.join(each)},)"
-    if server.placeholders:
-        yield f"placeholders=({', '.join(map(literal, server.placeholders))},)"
-    if server.timeout != SERVER_TIMEOUT:
-        yield f"timeout={server.timeout!r}"
+def _source_of(value: Any, indent: str = "") -> str:
+    """Return a value as Python source, a record without the fields that have their defaults."""
+    inner = f"{indent}    "
+    if isinstance(value, Mapping):
+        pairs = [f"{literal(key)}: {_source_of(each, inner)}" for key, each in value.items()]
+        return _source("{", pairs, "}", indent)
+    if hasattr(value, "__match_args__"):
+        return _source(f"{type(value).__name__}(", [*_fields_of(value, inner)], ")", indent)
+    if isinstance(value, tuple):
+        return f"({', '.join(_source_of(each, inner) for each in value)},)"
+    if isinstance(value, list):
+        return _source("[", [_source_of(each, inner) for each in value], "]", indent)
+    return literal(value)
+
+
+def _fields_of(record: Any, indent: str) -> Iterator[str]:
+    for name, parameter in signature(type(record)).parameters.items():
+        value = getattr(record, name)
+        if parameter.default is parameter.empty or (value and value != parameter.default):
+            yield f"{name}={_source_of(value, indent)}"
+
+
+def _source(start: str, items: Sequence[str], end: str, indent: str) -> str:
+    """Return items between brackets in one line, or each in its own."""
+    line = f"{start}{', '.join(items)}{end}"
+    if len(indent) + len(line) <= _WIDTH and "\n" not in line:
+        return line
+    return "\n".join([start, *(f"{indent}    {each}," for each in items), f"{indent}{end}"])
 
 
 OPENAPI_EXAMPLES = """\b
@@ -432,51 +447,14 @@ def _document(data: bytes, source: str) -> JSON:
 
 def module_of(name: str, tool: ForeignTool, operation: Operation) -> str:
     """Return the text of a module whose function calls an operation."""
-    uses = ["Argument"] if operation.arguments else []
-    uses += ["Credential"] if operation.credentials else []
+    uses = ["Argument"] * bool(operation.arguments) + ["Credential"] * bool(operation.credentials)
     title = " ".join(f"{operation.method} {tool.place[1]}".split())
-    lines = [
-        docstring(f"The operation {title} of an HTTP API.").replace("    ", "", 1),
-        "\nfrom typing import Any\n\n",
-        f"from sovl_tools.remote.operation import {', '.join([*uses, 'Operation'])}\n\n",
-        f"_OPERATION = Operation(\n    {literal(operation.method)},\n",
-        f"    {literal(operation.url)},\n",
-    ]
-    if operation.arguments or operation.credentials:
-        lines += _arguments(operation)
-    if operation.credentials:
-        lines += _credentials(operation)
-    if operation.names:
-        pairs = (f"\n        {literal(k)}: {literal(v)}," for k, v in operation.names.items())
-        lines.append(f"    names={{{''.join(pairs)}\n    }},\n")
     head = function_head(name, ["**arguments: Any"], returns="Any", is_async=True)
-    body = f"{docstring(tool.description)}    return await _OPERATION.call(arguments)\n"
-    return "".join([*lines, f")\n\n\n{head}\n{body}"])
-
-
-def _arguments(operation: Operation) -> Iterator[str]:
-    yield "    {"
-    for name, each in operation.arguments.items():
-        yield f"\n        {literal(name)}: {_argument(each, '        ')},"
-    yield "\n    },\n" if operation.arguments else "},\n"
-
-
-def _argument(argument: Argument, indent: str) -> str:
-    said = [literal(argument.where), literal(argument.name)]
-    said += [literal(argument.style)] if argument.style or argument.explode else []
-    said += ["explode=True"] if argument.explode else []
-    if argument.parts:
-        inner = indent + "    "
-        parts = [
-            f"{inner}{literal(k)}: {_argument(v, inner)},\n" for k, v in argument.parts.items()
-        ]
-        said.append(f"parts={{\n{''.join(parts)}{indent}}}")
-    return f"Argument({', '.join(said)})"
-
-
-def _credentials(operation: Operation) -> Iterator[str]:
-    yield "    [\n"
-    for each in operation.credentials:
-        said = [*map(literal, each[:3]), *(["is_optional=True"] if each.is_optional else [])]
-        yield f"        Credential({', '.join(said)}),\n"
-    yield "    ],\n"
+    return (
+        f"{docstring(f'The operation {title} of an HTTP API.').lstrip(' ')}"
+        "\nfrom typing import Any\n\n"
+        f"from sovl_tools.remote.operation import {', '.join([*uses, 'Operation'])}\n\n"
+        f"_OPERATION = {_source_of(operation)}\n\n\n"
+        f"{head}\n{docstring(tool.description)}"
+        "    return await _OPERATION.call(arguments)\n"
+    )

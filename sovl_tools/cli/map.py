@@ -125,8 +125,6 @@ def map_tool(
     if resume and total is None:
         raise Misuse(f"--resume reads the inputs once more, and {inputs} is not a file")
     with ExitStack() as stack:
-        # the limit of a cell's length is 128 KiB by default, and one for the whole process
-        stack.callback(csv.field_size_limit, csv.field_size_limit(_LONGEST_CELL))
         file = stack.enter_context(opened_input(inputs))
         earlier = {} if output is None else _earlier(output, resumes=resume)
         put: Callable[[str], object] = partial(write, end="")
@@ -164,15 +162,10 @@ def _policy(tools: ToolOptions, by_default: Mode | None) -> Policy:
 
 def _total(path: str) -> int | None:
     """Return the maximum number of inputs; None for a source that can be read only once."""
-    if path == "-":
+    if not os.path.isfile(path):
         return None
-    try:
-        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-            return None
-        with open(path, "rb") as file:
-            return sum(piece.count(b"\n") for piece in iter(partial(file.read, 1 << 20), b"")) + 1
-    except OSError as error:
-        raise Misuse(f"{path}: {error.strerror}") from error
+    with open(path, "rb") as file:
+        return sum(piece.count(b"\n") for piece in iter(partial(file.read, 1 << 20), b"")) + 1
 
 
 class _Run:
@@ -248,9 +241,6 @@ def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast:
         raise click.ClickException("interrupted; --resume continues it") from None
 
 
-_LONGEST_CELL = (1 << 31) - 1
-
-
 class Input(NamedTuple):
     """An input, and a hash that identifies it when a run is resumed."""
 
@@ -275,39 +265,34 @@ def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> It
     if is_csv(name):
         yield from _read_rows(file, name, parameters)
         return
-    for _, line in _read_lines(file, name):
+    for line in _read_lines(file, name):
         if text := line.strip():
             yield Input(text, _hash_of(text))
 
 
-def _read_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file with their numbers."""
+def _read_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
     lines = iter(partial(file.readline, MAX_BYTES + 1), b"")
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_BYTES:
             raise Misuse(f"{name}:{number}: the line has more than {MAX_BYTES:,} bytes")
-        yield number, line
+        yield line
 
 
 def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
-    rows = csv.reader((line.decode() for _, line in _read_lines(file, name)), strict=True)
+    lines = (line.decode("utf-8-sig") for line in _read_lines(file, name))
+    rows = csv.DictReader(lines, restkey="", strict=True)
     try:
-        header = [each.removeprefix("\ufeff") for each in next(rows, [])] or [""]
+        header = rows.fieldnames or [""]
         if "" in header or len({*header}) < len(header):
             raise Misuse(f"{name}:1: each cell of the first row must name another parameter")
         for row in rows:
-            if len(row) > len(header):
-                words = f"{len(row)} cells for {len(header)} columns"
-                raise Misuse(f"{name}:{rows.line_num}: the row has {words}")
-            cells = dict(zip(header, row, strict=False))
-            pairs = [f"{key}={text}" for key, text in cells.items() if text]
-            if row:
-                arguments = parse_pairs(pairs, parameters)
-                yield Input(arguments, _hash_of(json.dumps(arguments).encode()))
-    except csv.Error as error:
+            if "" in row:
+                raise Misuse(f"{name}:{rows.line_num}: the row has more cells than the first one")
+            pairs = [f"{key}={text}" for key, text in row.items() if text]
+            arguments = parse_pairs(pairs, parameters)
+            yield Input(arguments, _hash_of(json.dumps(arguments).encode()))
+    except (csv.Error, UnicodeDecodeError) as error:
         raise Misuse(f"{name}:{rows.line_num}: this is not CSV: {error}") from error
-    except UnicodeDecodeError as error:  # the reader never got this line
-        raise Misuse(f"{name}:{rows.line_num + 1}: this is not CSV: {error}") from error
 
 
 def _hash_of(data: bytes) -> str:
@@ -362,25 +347,16 @@ def _read_result(line: bytes, found: Mapping[int, Earlier]) -> tuple[int, Earlie
 
 
 @contextmanager
-def _results_file(path: str) -> Iterator[Callable[[str], None]]:
+def _results_file(path: str) -> Iterator[Callable[[str], object]]:
     """Open the file of results; yield what adds a line to it.
 
     Raises:
         Misuse: it can't be opened.
-        ClickException: a line can't be written.
+        OSError: a line can't be written.
     """
     try:
-        file = open(path, "ab", buffering=0)  # noqa: SIM115 - an error of the body is none of opening
+        file = open(path, "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - the body's errors are its own
     except OSError as error:
         raise Misuse(f"{path}: {error.strerror}") from error
-
-    def put(line: str) -> None:
-        data = line.encode("utf-8", "backslashreplace")
-        try:
-            while data:  # a signal can come between
-                data = data[file.write(data) :]
-        except OSError as error:
-            raise click.ClickException(f"{path!r} can't be written: {error.strerror}") from error
-
     with file:
-        yield put
+        yield partial(print, end="", file=file, flush=True)

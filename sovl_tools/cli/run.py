@@ -319,7 +319,7 @@ def _execute(job: Job, begin: Begin, journal: Journal | None, asked: _Options) -
         raise Misuse(f"{error}{_ADVICE.get(type(error), '')}") from error
     except (StepError, TimeoutError, KeyboardInterrupt) as error:
         words = f"{_failure(error, job, asked.timeout)}{_ADVICE.get(type(error), '')}"
-        raise click.ClickException(words + _how_to_resume(job, journal, run_ids, asked)) from error
+        raise click.ClickException(words + _how_to_resume(journal, run_ids, asked)) from error
     show_json(result)
 
 
@@ -337,26 +337,13 @@ def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
     return f"the run took longer than {timeout:g} s" if is_late else "the run was interrupted"
 
 
-def _how_to_resume(
-    job: Job, journal: Journal | None, run_ids: Sequence[str], asked: _Options
-) -> str:
-    """Return lines with the command that resumes a run; "" if it can't be resumed."""
+def _how_to_resume(journal: Journal | None, run_ids: Sequence[str], asked: _Options) -> str:
+    """Return a line with the command that resumes a run; "" if it can't be resumed."""
     if journal is None or not run_ids:
         return ""
-    tools = asked.tools
     command = ["sovl-tools", "run", "--journal", shortest_path(journal.path), "--resume", *run_ids]
-    # options that the journal doesn't know; the file can be elsewhere by now
-    command += [asked.file] if asked.run_id is not None and asked.file is not None else []
-    command += [part for each in tools.directories for part in ("--tools", each)]
-    command += {None: [], True: ["--locked"], False: ["--no-locked"]}[tools.locked]
-    command += ["--force"] if asked.force else []
-    # a step that can have been done must not be done twice unless the user says so
-    step = job.manager.unfinished_step(journal, run_ids[0], job.procedures[0])
-    if step is None:
-        return f"\nto continue: {shlex.join(command)}"
-    what = step.tool or step.action
-    why = plain(f"{what!r} was running [{step.key}]: resuming takes it once more")
-    return f"\n{why}\nto continue: {shlex.join([*command, '--repeat-unfinished'])}"
+    command += [part for each in asked.tools.directories for part in ("--tools", each)]
+    return f"\nto continue: {shlex.join(command)}"
 
 
 _ADVICE: Mapping[type[BaseException], str] = {

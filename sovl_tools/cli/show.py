@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import click
 
@@ -20,8 +19,8 @@ from sovl_tools.cli.command import (
     view_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names, one_tool
-from sovl_tools.cli.output import results, show_diagnostics, show_table, show_value, write
 from sovl_tools.cli.output import show as show_text
+from sovl_tools.cli.output import show_diagnostics, show_table, show_value, write
 from sovl_tools.formats.text import Described, described
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
@@ -44,32 +43,27 @@ _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
 @click.command("list", cls=Command, epilog=LIST_EXAMPLES, exits=LIST_EXITS)
 @registry_options
 @view_options
-@click.option(
-    "--all", "all_", is_flag=True, help="With json or yaml: include tools that are not loaded."
-)
 @format_option("table", "json", "yaml")
 def list_tools(
     *,
     tools: ToolOptions,
-    all_: bool,
     format_: str,
 ) -> None:
-    """List the tools by name, and the reasons why some are not loaded.
+    """List the tools by name; the table has the reasons why some are not loaded.
 
     Only their names are available, so all options but --name omit them. A module is imported
     only where its text doesn't show the tool; validate imports all of them.
     """
     registry = all_tools(tools, lazy=True)
     found, catalog = registry.list_tools(), registry.catalog
-    statuses = {each.name: each.status for each in catalog.candidates}
-    lost = [
-        NotLoaded(name, statuses.get(name, "rejected"), "; ".join(reasons))
-        for name, reasons in catalog.unavailable.items()
-    ]
     if format_ == "table":
+        statuses = {each.name: each.status for each in catalog.candidates}
+        lost = catalog.unavailable
         rows = [row(tool) for tool in found]
-        rows += [(plain(e.name), "", "", plain(f"{e.status}: {e.reason}")) for e in lost]
-        show_tools(sorted(rows), dim={each.name for each in lost})
+        for name, reasons in lost.items():
+            words = f"{statuses.get(name, 'rejected')}: {'; '.join(reasons)}"
+            rows.append((plain(name), "", "", plain(words)))
+        show_tools(sorted(rows), dim=lost.keys())
         return
     entries: list[dict[str, JSON]] = [
         {
@@ -82,19 +76,7 @@ def list_tools(
         }
         for tool in found
     ]
-    if all_:
-        entries = [{**each, "status": "loaded", "reason": None} for each in entries]
-        entries += [each._asdict() for each in lost]
-        entries.sort(key=lambda each: each["name"])
     show_value(entries, format_)
-
-
-class NotLoaded(NamedTuple):
-    """A tool that can't be called, with its status and the reason in words."""
-
-    name: str
-    status: str
-    reason: str
 
 
 def row(tool: ToolDefinition) -> tuple[str, ...]:
@@ -195,26 +177,17 @@ def _text(tool: ToolDefinition) -> str:
     lines += chain.from_iterable(map(_lines, parameters))
     for key, value in _document(tool).items():
         if key not in {"name", "description", "parameters", "path", "instructions"}:
-            lines += _value_lines(key.replace("_", " "), value)
+            lines.append(_value_line(key.replace("_", " "), value))
     if tool.instructions:
         lines += ["instructions:", *(f"  {plain(line)}" for line in tool.instructions.split("\n"))]
     return "\n".join(lines)
 
 
-def _value_lines(key: str, value: JSON) -> Iterator[str]:
-    """Yield a value after its key; long JSON is indented in a terminal."""
+def _value_line(key: str, value: JSON) -> str:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = ", ".join(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str) or len(text) <= _LONGEST or not results().isatty():
-        yield f"{key}: {plain(text)}"
-    else:
-        yield f"{key}:"
-        indented = json.dumps(value, ensure_ascii=False, indent=2).split("\n")
-        yield from (f"  {plain(line)}" for line in indented)
-
-
-_LONGEST = 60
+    return f"{key}: {plain(text)}"
 
 
 def _lines(parameter: Described) -> Iterator[str]:

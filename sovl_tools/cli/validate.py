@@ -36,8 +36,7 @@ from sovl_tools.formats.export import Target
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import codes_of, selection_of, unquoted
-from sovl_tools.loading.pipeline import why_imported
-from sovl_tools.model.catalog import Candidate, LoadReport
+from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import Settings
 from sovl_tools.reporting.changes import listed
@@ -191,7 +190,9 @@ def _check_once(asked: _Options) -> int:
     started = perf_counter()
     places = _places(asked)
     roots = quotable(places, _named(asked, places.configuration))
-    destinations = _known_destinations(asked, places.configuration)
+    if asked.no_import:
+        _check_links(asked.formats, places.configuration)
+    destinations = destinations_for(asked.formats, places.configuration)
     check = _check_of(asked, places)
     found = check.run()
     report, fixes = check.shown(found)
@@ -226,25 +227,8 @@ def _check_once(asked: _Options) -> int:
     )
     if places.ignored:
         note(f"not checked, because no tool or procedure has them: {listed(places.ignored)}")
-    _note_imports(found.candidates)
     write_outcome(outcome, destinations)
     return FINDINGS if failures or report.errors else 0
-
-
-def _note_imports(candidates: Iterable[Candidate]) -> None:
-    """Note the tools whose modules are imported even where others wait for a call."""
-    loaded = [each for each in candidates if each.status == "loaded" and not each.line]
-    reasons = {each.path: why_imported(each) for each in loaded}
-    noted = [
-        f"{path}: imported even to list it, because {why}" for path, why in reasons.items() if why
-    ]
-    for words in noted[:_MOST_NOTES]:
-        note(words)
-    if len(noted) > _MOST_NOTES:
-        note(f"and {len(noted) - _MOST_NOTES} more that are imported even to list them")
-
-
-_MOST_NOTES = 10
 
 
 def _counted(report: LoadReport) -> Counter[tuple[str, str, str]]:
@@ -323,28 +307,17 @@ class _Options(NamedTuple):
     show_settings: bool
 
 
-def _check_links(asked: _Options, found: Configuration) -> None:
+def _check_links(formats: Iterable[Destination], found: Configuration) -> None:
     """Reject a file that a stranger's link leads to.
 
     Raises:
         Misuse: a link of the project is on the way to a file.
     """
     project = os.path.abspath(os.path.dirname(found.file or ""))
-    for file in [each.file for each in asked.formats if each.file] if asked.no_import else ():
+    for file in filter(None, (each.file for each in formats)):
         is_inside = os.path.abspath(file).startswith(os.path.join(project, ""))
         if is_inside and not is_direct(file, project):
             raise Misuse(f"--format: {file!r} is behind a link; name the file that it leads to")
-
-
-def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destination, ...]:
-    """Return the destinations of the result, as ``destinations_for`` does.
-
-    Raises:
-        Misuse: a file on the command line is behind a link.
-    """
-    if asked.formats:
-        _check_links(asked, found)
-    return destinations_for(asked.formats, found)
 
 
 def destinations_for(given: Sequence[Destination], found: Configuration) -> tuple[Destination, ...]:

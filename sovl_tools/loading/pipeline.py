@@ -35,11 +35,9 @@ from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure
 from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
 from sovl_tools.loading.sources import (
-    MAX_MODULE_BYTES,
     Contents,
     Snapshot,
     listed,
-    read_file,
     read_folder,
 )
 from sovl_tools.model.catalog import Candidate, Status
@@ -334,19 +332,6 @@ def _defer(
     definition = bind(manifest, interface, source=checked.folder.path)
     remember(definition, Sources(manifest.text, snapshot))
     return _candidate(checked, "loaded", interface=interface, definition=definition)
-
-
-def why_imported(candidate: Candidate) -> str:
-    """Return why lazy loading imports the module of a loaded folder at once; "" if it waits."""
-    lint = candidate.lint
-    if isinstance(lint, CheckedFolder) and lint.agreed and lint.agreed.interface.function is None:
-        return lint.agreed.interface.undecided  # it was parsed
-    folder = ToolFolder(candidate.name, candidate.path, candidate.location)
-    source = read_file(folder, folder.module_name, limit=MAX_MODULE_BYTES)
-    try:
-        return "" if isinstance(source, Unreadable) else parse_module(source, folder.name).undecided
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
 
 
 def _parsed(checked: CheckedFolder) -> tuple[CheckedFolder, Interface]:

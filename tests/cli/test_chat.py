@@ -355,9 +355,11 @@ def test_what_was_typed_in_the_last_session_comes_back(talking: Talking) -> None
         started(talk).type(UP)
         talk.await_text("\n42")
         talk.await_text("> ")
-        talk.type(CTRL_C, end="")
-        talk.await_text("leaves\n> ")
-        talk.type(CTRL_C, end="")
+        for advice in ("Ctrl-C again, or Ctrl-D, leaves\n> ", ""):
+            talk.type("half", end="")
+            talk.await_text("half")
+            talk.type(CTRL_C, end="")
+            talk.await_text(advice)
         assert talk.await_end() == 0
 
 
@@ -397,6 +399,8 @@ def test_a_destructive_tool_asks_on_a_terminal(write: Write, talking: Talking) -
         talk.await_text("\ntwo\n> ")
         talk.type("echo text=three")
         talk.await_text("[y/N]")
+        talk.type("yes", end="")
+        talk.await_text("yes")
         talk.type(CTRL_C, end="")
         talk.await_text("stopped\n> ")
         talk.type("echo text=four")

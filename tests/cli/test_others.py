@@ -111,22 +111,6 @@ def _three(write: Write) -> None:
     write("needy", manifest_of("needy", requires={"env": ["NOBODY_HAS_THIS"]}))
 
 
-def test_what_is_not_loaded_is_listed_in_json_if_all_are_wanted(run: Run, write: Write) -> None:
-    _three(write)
-    assert [each["name"] for each in json.loads(run("list", "--format", "json").out)] == ["echo"]
-    shown = json.loads(run("list", "--format", "json", "--all").out)
-    assert [(each["name"], each["status"]) for each in shown] == [
-        ("echo", "loaded"),
-        ("needy", "unavailable"),
-        ("off", "disabled"),
-    ]
-    assert shown[1]["reason"] == "the environment variable NOBODY_HAS_THIS is not set"
-    assert yaml.safe_load(run("list", "--format", "yaml", "--all").out) == shown
-    table = run("list", "--all").out
-    assert table == run("list").out
-    assert 'off                    disabled: its manifest says "enabled": false' in table
-
-
 def test_what_is_not_loaded_is_dimmed_on_a_terminal(terminal: Run, write: Write) -> None:
     _three(write)
     lines = terminal("list", COLUMNS="60").out.splitlines()
