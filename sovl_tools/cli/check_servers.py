@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 from collections.abc import Iterable
 from itertools import groupby
 from time import perf_counter
@@ -190,9 +189,6 @@ def _sources(asked: _Options, found: Configuration) -> Iterable[_Source]:
     directory = os.path.normpath(os.path.join(directory, SNAPSHOTS))
     if not asked.sources and not found.servers:
         raise Misuse("name a server or a file to check")
-    if len(asked.sources) > 1 and not all(_is_known(each, found) for each in asked.sources):
-        command = shlex.join([shlex.join(asked.sources)])
-        raise Misuse(f"put a command in quotes: sovl-tools check {command}")
     for source in asked.sources or found.servers:
         try:
             if source in found.servers:
@@ -207,12 +203,6 @@ def _sources(asked: _Options, found: Configuration) -> Iterable[_Source]:
         except ValueError as error:
             raise Misuse(f"{source!r:.80}: {error}") from error
         yield _Source(os.path.join(directory, f"{name}.json"), server)
-
-
-def _is_known(source: str, found: Configuration) -> bool:
-    """Return whether a source is more than a single word, or one that names something."""
-    is_named = source in found.servers or _is_file(source) or os.path.isdir(source)
-    return is_named or " " in source or "://" in source
 
 
 def _is_file(source: str) -> bool:
@@ -270,8 +260,12 @@ def _differences(asked: _Options, subject: Subject, *, is_text: bool) -> list[Di
     """
     snapshot, before = subject.snapshot, subject.before
     if before is None:
-        if subject.is_served:
-            _without_snapshot(asked, snapshot)
+        if subject.is_served and asked.update:
+            _write(snapshot)
+        elif subject.is_served and asked.locked:
+            raise Misuse(f"there's no snapshot {snapshot.path!r}; write it with --update")
+        elif subject.is_served:
+            note(f"there's no snapshot {snapshot.path!r} yet; --update writes it")
         return []
     try:
         old = read_snapshot(before)
@@ -284,8 +278,6 @@ def _differences(asked: _Options, subject: Subject, *, is_text: bool) -> list[Di
         if old.text != snapshot.text or before != snapshot.path:
             _write(snapshot)
         return []
-    if every and subject.is_served:
-        note(f"{plain(snapshot.path)}: listed {_as_client(snapshot)}")
     if asked.locked:
         found = found or rewritten(old.document, snapshot)
         found = [
@@ -293,24 +285,6 @@ def _differences(asked: _Options, subject: Subject, *, is_text: bool) -> list[Di
             for each in found
         ]
     return found
-
-
-def _without_snapshot(asked: _Options, snapshot: Snapshot) -> None:
-    """Write the first snapshot of a server, or say that there is none."""
-    if asked.update:
-        _write(snapshot)
-    elif asked.locked:
-        raise Misuse(f"there's no snapshot {snapshot.path!r}; write it with --update")
-    else:
-        note(f"there's no snapshot {snapshot.path!r} yet; --update writes it")
-
-
-def _as_client(snapshot: Snapshot) -> str:
-    """Return in words as which client a server was asked: its lists can depend on that."""
-    client = snapshot.document["client"]
-    names = ", ".join(client["credentials"])
-    words = f"over protocol {client['protocol']}, without client capabilities"
-    return f"{words}, with {names}" if names else f"{words} or credentials"
 
 
 def _write(snapshot: Snapshot) -> None:

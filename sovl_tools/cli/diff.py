@@ -40,9 +40,6 @@ EXITS = {
     1: "Something breaks in a tool whose version is not higher than before.",
     2: "A directory or revision doesn't exist, or git or a repository is missing.",
 }
-_MOST = 50
-"""How many changes of a tool are shown to people; programs get all."""
-
 _TINTS = {"breaking": "red", "compatible": "green", "wording": "cyan"}
 
 
@@ -168,9 +165,6 @@ def shown_change(change: ToolChange) -> Iterator[Piece]:
         head = f"{change.name} {change.old or '(no version)'} → {change.new or '(no version)'}"
     yield f"{plain(head)}\n"
     width = max(map(len, _TINTS))
-    for each in change.changes[:_MOST]:
+    for each in change.changes:
         yield from ("  ", (each.kind, _TINTS[each.kind]), " " * (width - len(each.kind)))
         yield f"  {plain(each.message)}\n"
-    more = len(change.changes) - _MOST
-    if more > 0:
-        yield f"  … and {more:,} more\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from sovl_tools.cli.command import Command, Misuse, note, settings, tools_option, value_reader
-from sovl_tools.cli.output import write
+from sovl_tools.cli.output import listed, write
 from sovl_tools.cli.serve import serve
 from sovl_tools.configuration import add_variables
 from sovl_tools.model.document import JSON
@@ -129,8 +129,6 @@ def install(
     """
     known = CLIENTS[client]
     _check_options(options)
-    if path == "":
-        raise Misuse("--file: there's no file ''")
     place = path or _place(known, is_user=is_user)
     if undo:
         if place is None:
@@ -175,10 +173,7 @@ def _place(client: Client, *, is_user: bool) -> str | None:
     if client.user is None:
         return None
     if is_user:
-        home = os.path.expanduser("~")
-        if not os.path.isabs(home):
-            raise Misuse("your home directory is unknown; name a file with --file")
-        return os.path.abspath(client.user(System(sys.platform, Path(home), os.environ)))
+        return os.path.abspath(client.user(System(sys.platform, Path.home(), os.environ)))
     if not client.project:
         raise Misuse(f"{client.title} has no configuration for a project; leave --project out")
     return client.project
@@ -205,8 +200,10 @@ def _server(
         elif value and is_writable(value):
             environment[variable] = value
         else:
-            of = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004
-            note(f"{variable} is not set, so {of} will be unavailable; --env {variable}=… sets it")
+            note(
+                f"{variable} is not set, so {listed(names)} will be unavailable;"
+                f" --env {variable}=… sets it"
+            )
     for each in long_names(found, client, name):
         whole = client.names.format(name, each)
         words = f"{client.title} takes names of {client.longest} characters, and {whole!r}"

@@ -16,10 +16,8 @@ import click
 from sovl_tools.cli.command import Command, Misuse, note, tools_option, value_reader
 from sovl_tools.cli.load_tools import target_directory
 from sovl_tools.cli.output import write
-from sovl_tools.model.document import encodes
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import fitting_name, name_problem
-from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import (
     EDITOR_SCHEMA,
@@ -105,8 +103,6 @@ def new(
         better = fitting_name(name)
         hint = f"; call it {better!r}" if better else ""
         raise Misuse(f"{name!r} can't name a tool: {reason}{hint}")
-    if not encodes(description):
-        raise Misuse("the description is not UTF-8")
     place = f"{target_directory(tools)}/{name}"
     if source is None:
         made = tool_of_parameters(name, parameters, description=description, is_async=is_async)
@@ -148,18 +144,12 @@ def _imported_function(module: str, attribute: str) -> tuple[Callable[..., Any],
     sys.path.append(os.getcwd())
     try:
         members = vars(import_module(module))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         words = f"{type(error).__name__}: {error}"
         raise Misuse(f"--from: {module} can't be imported: {words}") from error
-    if attribute not in members:
-        names = [key for key, value in members.items() if callable(value)]
-        hint = did_you_mean(attribute, names)
-        raise Misuse(f"--from: {module} has no {attribute!r}" + (f"; {hint}" if hint else ""))
-    function = members[attribute]
+    function = members.get(attribute)
     if not callable(function) or isinstance(function, type):
-        raise Misuse(f"--from: {module}:{attribute} is not a function")
+        raise Misuse(f"--from: {module} has no function {attribute!r}")
     return function, path
 
 

@@ -191,15 +191,10 @@ def _choices(schema: dict[str, JSON]) -> list[tuple[JSON, str]]:
     """Return the values of an enum and their labels."""
     named = [
         (each["const"], str(each.get("title", each["const"])))
-        for each in schema.get("oneOf") or schema.get("anyOf") or ()
+        for each in schema.get("oneOf", ())
         if isinstance(each, dict) and "const" in each
     ]
-    labels = schema.get("enumNames", ())
-    values = schema.get("enum", ())
-    return named or [
-        (value, str(labels[index] if index < len(labels) else value))
-        for index, value in enumerate(values)
-    ]
+    return named or [(value, str(value)) for value in schema.get("enum", ())]
 
 
 _YES_OR_NO = {"y": True, "yes": True, "n": False, "no": False}

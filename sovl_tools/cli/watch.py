@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import chain
 from queue import Empty, SimpleQueue
 from time import perf_counter
 from typing import NamedTuple
@@ -228,7 +227,6 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
         OSError: the system gives no watches.
     """
     from sovl_tools.reloading.events import Events, places  # noqa: PLC0415 - 40 ms
-    from sovl_tools.reloading.fingerprint import files_below  # noqa: PLC0415 - 40 ms
     from sovl_tools.reloading.watcher import Debounce  # noqa: PLC0415 - 40 ms
 
     paths = list(watched())
@@ -237,9 +235,7 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
 
     def look() -> None:
         # before the check, so that changes while it runs cause another
-        locations = [*map(os.path.abspath, paths)]
-        links = [files_below(each).links_of(each) for each in locations]
-        events.aim(places(locations, dict(chain.from_iterable(map(dict.items, links)))))
+        events.aim(places([*map(os.path.abspath, paths)], {}))
         try:
             check()
             paths[:] = watched()
