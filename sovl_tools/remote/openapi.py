@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, Selection, UnfitDefinition
@@ -20,6 +20,7 @@ from sovl_tools.remote.operation import (
     Operation,
     Where,
     is_json,
+    plain_media,
 )
 from sovl_tools.remote.request_schema import request_schema
 from sovl_tools.remote.security import Security
@@ -289,7 +290,7 @@ class _Reader:
             style = _query_style(style, explode=explode)
         if style in styles[:1]:
             style = ""
-        argument = Argument(_WHERE[where], name, style, explode and where != "query")
+        argument = Argument(cast("Where", where), name, style, explode and where != "query")
         described = _described(schema, value, (*place, "schema"))
         return argument, described, where == "path" or value.get("required") is True
 
@@ -310,7 +311,7 @@ class _Reader:
         """Return the members of a form that aren't written as usual."""
         encoding = media.get("encoding")
         said: dict[str, JSON] = encoding if isinstance(encoding, dict) else {}
-        is_multipart = _plain(place[-1]) == MULTIPART
+        is_multipart = plain_media(str(place[-1])) == MULTIPART
         every = [*together(schema, self._document)]
         properties = {name: each for part in every for name, each in properties_of(part).items()}
         found: dict[str, Argument] = {}
@@ -389,9 +390,6 @@ class _Reader:
         raise UnfitDefinition(place, f"must be an object, not {what!r}")
 
 
-_WHERE: Mapping[str, Where] = {
-    "path": "path", "query": "query", "header": "header", "cookie": "cookie",
-}  # fmt: skip
 _TEXTUAL = 9
 
 
@@ -412,17 +410,13 @@ def _joined(base: str, path: str) -> str:
     return f"{start.rstrip('/')}{end}{'?' if queries else ''}{queries}"
 
 
-def _plain(media: str | int) -> str:
-    return str(media).partition(";")[0].strip().lower()
-
-
 def _is_form(media: str) -> bool:
-    return _plain(media) in {FORM, MULTIPART}
+    return plain_media(media) in {FORM, MULTIPART}
 
 
 def _preference(media: str) -> int:
     """Return the rank of a media type; the lowest is the easiest to write from JSON."""
-    plain = _plain(media)
+    plain = plain_media(media)
     if is_json(plain):
         return 0 if plain == "application/json" else 1
     known = (FORM, MULTIPART, "application/*", "*/*")

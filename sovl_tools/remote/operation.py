@@ -110,7 +110,8 @@ class Operation:
             if place.where == "body":
                 more |= _body(place, value)
             elif place.where == "path":
-                template, text = f"{{{place.name}}}", _in_path(value, place)
+                template = f"{{{place.name}}}"
+                text = ",".join(quote(each, safe="") for each in _texts(value, place))
                 # such a segment would lead to another operation
                 if template in path and text in {"", ".", ".."}:
                     raise ToolError(f"{name!r} can't be {value!r}: it is a part of the path")
@@ -162,7 +163,7 @@ class Operation:
 
     def _value(self, answer: Any, data: bytes) -> Any:
         status, headers = answer.status_code, answer.headers
-        media = _plain_media(headers.get("content-type", ""))
+        media = plain_media(headers.get("content-type", ""))
         text = _decoded(data, answer.charset_encoding)
         if status >= _ERROR_STATUS or status in _REDIRECTS:
             words = f"{self._name} was answered with {status} {answer.reason_phrase}".rstrip()
@@ -205,20 +206,20 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
 FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 
 
-def _plain_media(media: str) -> str:
+def plain_media(media: str) -> str:
     """Return a media type without parameters, in small letters."""
     return media.partition(";")[0].strip().lower()
 
 
 def is_json(media: str) -> bool:
     """Return whether a media type is one of JSON."""
-    plain = _plain_media(media)
+    plain = plain_media(media)
     return plain in {"application/json", "text/json"} or plain.endswith("+json")
 
 
 def _body(place: Argument, value: Any) -> dict[str, Any]:
     """Return what httpx must be given for a body."""
-    kind = _plain_media(place.name)
+    kind = plain_media(place.name)
     media = _OF_RANGE.get(kind, place.name)
     if kind == FORM and isinstance(value, dict):
         form: dict[str, list[str]] = {}
@@ -262,10 +263,9 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _in_path(value: Any, place: Argument) -> str:
-    is_json_text = place.style == "json"
-    parts = [_plain(value)] if is_json_text else _parts(value, explode=place.explode)
-    return ",".join(quote(each, safe="") for each in parts)
+def _texts(value: Any, place: Argument) -> list[str]:
+    """Return what is written of a value, with commas between."""
+    return [_plain(value)] if place.style == "json" else _parts(value, explode=place.explode)
 
 
 def _parts(value: Any, *, explode: bool) -> list[str]:
@@ -285,9 +285,7 @@ def _add(request: _Request, argument: str, value: Any, place: Argument) -> None:
     if place.where == "query":
         request.query.extend(_in_query(value, place))
         return
-    text = (
-        _plain(value) if place.style == "json" else ",".join(_parts(value, explode=place.explode))
-    )
+    text = ",".join(_texts(value, place))
     if not text.isprintable() or (place.where == "cookie" and ";" in text):
         raise ToolError(f"{argument!r} can't have line breaks or other control characters")
     target = request.headers if place.where == "header" else request.cookies

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from starlette.responses import Response, StreamingResponse
@@ -20,7 +19,13 @@ from sovl_tools.model.result import ToolResult
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.asks import Ask, Asks
 from sovl_tools.serving.limits import PING, PROMPT
-from sovl_tools.serving.problems import ProblemAnswer, encoded, problem_of, without_directories
+from sovl_tools.serving.problems import (
+    ProblemAnswer,
+    encoded,
+    problem_of,
+    shortened,
+    without_directories,
+)
 from sovl_tools.serving.reports import Reports
 from sovl_tools.serving.traffic import Client
 
@@ -181,11 +186,6 @@ def _begin(item: Awaitable[JSON], reports: Reports[Any]) -> asyncio.Future[JSON]
     return future
 
 
-def _short(place: str) -> str:
-    """Return a place in a tool's folder without the directories above."""
-    return "/".join(Path(place).parts[-2:])
-
-
 def event_of(report: Any) -> Event:
     """Return the event for a report, a question or an item of a running call."""
     match report:
@@ -204,5 +204,5 @@ def _ending(result: ToolResult, registry: ToolRegistry) -> Event:
     if result.error is None:
         return Event("result", {"value": result.value, "duration": result.duration})
     document = problem_of(without_directories(result.error, registry))
-    where = {} if result.error.place is None else {"place": _short(result.error.place)}
+    where = {} if result.error.place is None else {"place": shortened(result.error.place)}
     return Event("problem", {**document, "duration": result.duration, **where})

@@ -59,8 +59,13 @@ def without_directories(failure: Failure, registry: ToolRegistry) -> Failure:
     text = _without_code(failure.message, registry)
     if failure.kind == "unavailable":  # which says why a tool did not load
         for path in {each.path for each in registry.report.diagnostics if each.path in text}:
-            text = text.replace(path, "/".join(Path(path).parts[-2:]))
+            text = text.replace(path, shortened(path))
     return failure._replace(message=text, details=details)
+
+
+def shortened(path: str) -> str:
+    """Return a path in a tool's folder without the directories above."""
+    return "/".join(Path(path).parts[-2:])
 
 
 def _without_code(text: str, registry: ToolRegistry) -> str:
