@@ -18,16 +18,13 @@ from typing import (
     TypeVar,
 )
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
-from sovl_tools import Failure, ToolDefinition, Tooler, ToolRegistry
+from sovl_tools import Failure, Tooler, ToolRegistry
 from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.dispatch.repair import repaired
-from sovl_tools.model.errors import SchemaError
 from tests.dispatch.toolbox import properties, tool
 from tests.schema.strategies import moderate, texts
 from tests.tables import check_each
@@ -123,26 +120,6 @@ def test_what_is_no_object_of_json_is_refused(given: Any, reason: str) -> None:
     failure = refused(given, ANYTHING)
     assert failure.message.lower().startswith(f"invalid arguments for closed: {reason.lower()}")
     assert [bad.path for bad in failure.details] == ["$"]
-
-
-def test_arguments_that_contain_themselves_are_refused() -> None:
-    circle: dict[str, Any] = {}
-    circle["value"] = circle
-    assert "circular" in refused(circle, ANYTHING).message
-
-
-@check_each(
-    ("text", "value"),
-    [
-        ("[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1), None),
-        (json.dumps("[" * 1000), "[" * 1000),
-        ('"\\ud83d\\ude80"', "\U0001f680"),
-    ],
-    ids=["the deepest", "brackets in a string", "both halves of a surrogate pair"],
-)
-def test_what_json_allows_is_accepted(text: str, value: Any) -> None:
-    expected = json.loads(text) if value is None else value
-    assert checked(f'{{"value": {text}}}', ANYTHING) == {"value": expected}
 
 
 @check_each("schema", [{}, {"type": "string"}, {"pattern": "a|."}, {"enum": ["a"]}])
@@ -271,17 +248,6 @@ def test_all_is_filled_in_within_what_stays_an_object(annotation: Any) -> None:
     }
 
 
-def test_an_instance_within_a_typed_dictionary_is_left_alone() -> None:
-    inner = properties(color={"default": "red"})
-    schema = properties(
-        a=properties(color={"default": "red"}, model=inner, paint=inner, more=inner)
-    )
-    given: dict[str, Any] = {"a": {"model": {}, "paint": {}, "more": {}}}
-    assert checked(given, schema, annotated(a=Options)) == {
-        "a": {"model": {}, "paint": {}, "more": {"color": "red"}, "color": "red"}
-    }
-
-
 def annotated(**annotations: Any) -> Callable[..., Any]:
     """Return a function with parameters of those annotations."""
 
@@ -293,13 +259,6 @@ def annotated(**annotations: Any) -> Callable[..., Any]:
     }
     function.__annotations__.update(shown)
     return function
-
-
-def test_the_annotations_that_somebody_has_resolved_decide() -> None:
-    schema = properties(a=properties(color={"default": "red"}))
-    unresolved = ToolDefinition("paint", "", schema, annotated(a="Elsewhere"))
-    for types, filled in (({}, {"color": "red"}), ({"a": Paint}, {})):
-        assert ArgumentCheck(replace(unresolved, types=types))({"a": {}}) == {"a": filled}
 
 
 def needs(text: str) -> None: ...
@@ -338,11 +297,6 @@ def test_a_default_is_copied_for_each_call() -> None:
 def test_a_default_that_its_schema_refuses_is_not_filled_in(schema: dict[str, Any]) -> None:
     root = {"$id": "urn:mine", "$defs": {"size": INTEGER}, **properties(size=schema)}
     assert checked({}, root) == {}
-
-
-@check_each("name", ["my size", "größe", "50%25", "a/b"])
-def test_a_default_is_checked_whatever_the_name_of_its_property(name: str) -> None:
-    assert checked({}, properties(**{name: {"type": "integer", "default": "N/A"}})) == {}
 
 
 def optional(count: Optional[int], tags: list[str] | None, given: int | None = 7) -> None: ...  # noqa: UP045
@@ -414,37 +368,6 @@ def test_further_arguments_are_held_against_their_schema() -> None:
     assert refused({"colour": 1}, SEALED, wide).details == (NEAR,)
 
 
-@check_each(
-    "schema",
-    [
-        {**COLOR, "allOf": [{"properties": {"x_size": {}}}]},
-        {**COLOR, "anyOf": [{"properties": {"x_size": {}}}, {"required": ["absent"]}]},
-        {**COLOR, "if": {}, "then": {"properties": {"x_size": {}}}},
-        {**COLOR, "dependentSchemas": {"color": {"properties": {"x_size": {}}}}},
-        {**COLOR, "$ref": "#/$defs/more", "$defs": {"more": {"properties": {"x_size": {}}}}},
-    ],
-    ids=str,
-)
-def test_an_argument_that_is_described_elsewhere_is_known(schema: dict[str, Any]) -> None:
-    given = {"color": 1, "x_size": 1}
-    assert checked(given, schema) == given
-    assert [bad.path for bad in refused({**given, "other": 1}, schema).details] == ["$.other"]
-
-
-def test_an_argument_that_a_pattern_describes_needs_a_function_that_takes_it() -> None:
-    schema, given = {**COLOR, "patternProperties": {"^x_": {}}}, {"color": 1, "x_size": 1}
-    assert checked(given, schema, wide) == given
-    (bad,) = refused(given, schema).details
-    assert "x_size" in bad.message
-
-
-def test_an_argument_of_an_alternative_is_not_called_unknown() -> None:
-    size = {"properties": {"size": INTEGER}, "required": ["size"]}
-    schema = {**COLOR, "anyOf": [size, {"required": ["color"]}]}
-    failure = refused({"size": "big"}, schema)
-    assert "is not a parameter" not in failure.message
-
-
 def test_every_bad_argument_is_listed_with_its_path() -> None:
     lines = {"type": "array", "items": properties(width={"type": "number", "minimum": 0})}
     schema = {
@@ -464,40 +387,6 @@ def test_every_bad_argument_is_listed_with_its_path() -> None:
     assert head == "invalid arguments for closed:"
     assert len(lines_said) == len(failure.details)
     assert "- lines[1].width: must be at least 0, not -1" in lines_said
-
-
-@check_each(
-    ("text", "ending"),
-    [
-        ('{"a": "long', 'near \'{"a": "long\'; the text ends too early'),
-        ('{"a": [1, 2', "near '{\"a\": [1, 2'; the text ends too early"),
-        ('{"a": tru}', "near '{\"a\": tru}'"),
-    ],
-)
-def test_a_text_that_ends_too_early_is_said_to(text: str, ending: str) -> None:
-    assert refused(text, ANYTHING).message.endswith(ending)
-
-
-def test_a_bad_argument_of_an_alternative_has_its_own_path() -> None:
-    shape = {"oneOf": [properties(kind={"const": name}, size=INTEGER) for name in ("a", "b")]}
-    failure = refused({"shapes": [{"kind": "b", "size": "x"}]}, properties(shapes={"items": shape}))
-    assert failure.details == (("$.shapes[0].size", 'must be an integer, not the string "x"'),)
-    assert failure.message.endswith('\n- shapes[0].size: must be an integer, not the string "x"')
-
-
-@check_each(
-    "schema",
-    [
-        {"$ref": "#/$defs/a"},
-        {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/a"}]},
-        {"$ref": "#/$defs/a", "allOf": [{"if": {}, "then": {}}]},
-    ],
-    ids=str,
-)
-def test_names_are_suggested_wherever_they_are_described(schema: dict[str, Any]) -> None:
-    root = {**properties(value=schema), "$defs": {"a": {**SEALED, "type": "object"}}}
-    (bad,) = refused({"value": {"colour": 1}}, root).details
-    assert bad == ("$.value.colour", NEAR[1])
 
 
 def test_a_message_that_would_be_very_long_is_cut() -> None:
@@ -523,38 +412,6 @@ def test_of_very_many_mistakes_nobody_counts_the_rest() -> None:
         '- numbers[19]: must be an integer, not the string "a"\n- and many more'
     )
     assert len(error.details) == 1_000
-
-
-def test_an_explicit_null_does_not_stand_in_the_way_of_a_repair() -> None:
-    check = ArgumentCheck(tool(optional, properties(count=INTEGER, tags={"type": "array"})))
-    given = {"count": None, "tags": "[]"}
-    failure = check(given)
-    assert isinstance(failure, Failure)
-    keywords, repairs = repaired(check, given, failure)
-    assert keywords == {"count": None, "tags": []}
-    assert [repair.path for repair in repairs] == ["$.tags"]
-
-
-@check_each(
-    "schema",
-    [properties(a={"prefixItems": [properties(b=SEALED)], "items": NO}) for NO in (False, True)]
-    + [
-        {
-            **properties(a=True),
-            "allOf": [properties(a={"items": properties(b=SEALED)})],
-        }
-    ],
-    ids=str,
-)
-def test_an_unknown_key_deep_below_is_refused(schema: dict[str, Any]) -> None:
-    (bad,) = refused({"a": [{"b": {"colour": 1}}]}, schema).details
-    assert bad.path == "$.a[0].b.colour"
-    assert bad.message.startswith("is not a parameter")
-
-
-def test_parameters_that_are_no_schema_are_an_error_at_once() -> None:
-    with pytest.raises(SchemaError):
-        ArgumentCheck(tool(closed, {"type": "text"}))
 
 
 VALUES: dict[str, tuple[Mapping[str, Any], st.SearchStrategy[Any]]] = {
@@ -608,20 +465,3 @@ def test_what_comes_out_is_what_went_in_and_the_defaults(
 @check_each("given", ["null", " null\n", b"null", "", None, "{}"])
 def test_a_tool_without_parameters_takes_null(given: Any, schema: Any) -> None:
     assert checked(given, schema, lambda: None) == {}
-
-
-@check_each(
-    ("given", "kind"),
-    [
-        ('"{\\"value\\": 1}"', "object"),
-        ('" { } "', "object"),
-        ('"[1]"', None),
-        ('"{"', None),
-        ('"value"', None),
-    ],
-)
-def test_an_object_that_is_encoded_twice_is_advised_against(given: str, kind: str | None) -> None:
-    message = refused(given, ANYTHING).message
-    assert message.startswith("invalid arguments for closed: they must be a JSON object, not the ")
-    advice = "; give the object itself, not JSON text of it"
-    assert message.endswith(advice) is (kind is not None)

@@ -3,12 +3,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from sovl_tools import CallEvent, ToolCall, ToolContext, Tooler, ToolResult
+from sovl_tools import CallEvent, ToolContext, Tooler, ToolResult
 from tests.dispatch.toolbox import run_script, tooler
 from tests.patience import PATIENCE
 from tests.tables import check_each
@@ -277,39 +276,3 @@ async def test_a_tools_own_cancelled_error_is_its_failure(end: Callable[[], Any]
     assert failure is not None
     assert (failure.kind, failure.message) == ("tool_error", "CancelledError: its own")
     assert failure.place is not None
-
-
-def end_in_generator(call: ToolCall, following: Any) -> Iterator[Any]:
-    yield following(call)
-    end_at_once()
-
-
-async def end_in_coroutine(call: ToolCall, following: Any) -> ToolResult:
-    await following(call)
-    raise asyncio.CancelledError("its own")
-
-
-def end_in_function(call: ToolCall, following: Any) -> ToolResult:
-    following(call)
-    raise asyncio.CancelledError("its own")
-
-
-@check_each("end", [end_in_generator, end_in_coroutine, end_in_function])
-async def test_a_hooks_own_cancelled_error_is_its_failure(end: Callable[..., Any]) -> None:
-    async def wait() -> None:
-        await asyncio.sleep(0)
-
-    await leave_a_cancellation_behind()
-    failure = (await tooler(wait, hooks=[end]).call("wait")).error
-    assert failure is not None
-    assert failure.message == f"hook {end.__name__!r} failed: CancelledError: its own"
-
-
-def test_no_cancellation_leaves_a_sync_call() -> None:
-    async def end() -> None:
-        with suppress(ExceptionGroup):
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(asyncio.to_thread(int, "x"))
-        raise asyncio.CancelledError
-
-    assert kind_of(tooler(end).call_sync("end")) in {"tool_error", "cancelled"}

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-import pytest
-
 from sovl_tools import ToolContext, ToolResult
 from sovl_tools.model.client_requests import Answer, Root, Sample
 from tests.dispatch.toolbox import Call, each_way, tooler
@@ -125,33 +123,6 @@ def test_an_answer_of_its_kind_is_one(call: Call) -> None:
             lambda _, answer=answer: answered(answer),
         ):
             assert ask_for(call, option, ask) == (None, None)
-
-
-LONE = "\ud800"
-UNSENDABLE: list[Callable[[ToolContext], Any]] = [
-    lambda context: context.sample_sync(LONE),
-    lambda context: context.sample_sync("x", system_prompt=LONE),
-    lambda context: context.sample_sync("x", stop_sequences=[LONE]),
-    lambda context: context.sample_sync("x", stop_sequences={}),
-    lambda context: context.sample_sync("x", max_tokens=True),
-    lambda context: context.sample_sync("x", temperature=False),
-    lambda context: context.sample_sync([{"role": "user", "content": {"type": "x", "y": {1}}}]),
-    lambda context: context.elicit_sync(LONE),
-    lambda context: context.elicit_sync("x", {"type": "object", "title": LONE}),
-    lambda context: context.elicit_sync("x", {"type": "object", "default": float("nan")}),
-    lambda context: context.elicit_url_sync("x", f"https://a/{LONE}"),
-    lambda context: context.list_roots_sync(key=LONE),
-]
-
-
-@check_each("ask", UNSENDABLE)
-def test_what_can_not_be_sent_is_the_tools_mistake(ask: Callable[[ToolContext], Any]) -> None:
-    def wrong(context: ToolContext) -> str:
-        with pytest.raises((TypeError, ValueError)):
-            ask(context)
-        return "refused"
-
-    assert tooler(wrong).call_sync("wrong").value == "refused"
 
 
 async def test_where_nobody_answers_no_loop_is_spoken_of() -> None:

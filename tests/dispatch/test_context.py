@@ -137,22 +137,6 @@ def test_state_keeps_values_of_built_in_types_only(value: Any, place: str) -> No
     assert "key" not in state
 
 
-def test_state_is_a_mapping() -> None:
-    state = State()
-    state["a"] = [1, (2, {"b": b"c"}), frozenset({1.5, None})]
-    state["b"] = True
-    assert dict(state) == {"a": [1, (2, {"b": b"c"}), frozenset({1.5, None})], "b": True}
-    del state["a"]
-    assert (len(state), list(state), repr(state)) == (1, ["b"], "State({'b': True})")
-    with pytest.raises(TypeError, match="must be a string"):
-        state[5] = 1  # type: ignore[index]
-    deep: list[Any] = []
-    for _ in range(50):
-        deep = [deep]
-    with pytest.raises(TypeError, match="nested too deep"):
-        state["deep"] = deep
-
-
 @each_way
 def test_a_tool_calls_another_through_its_context(call: Call) -> None:
     def echo(text: str) -> str:
@@ -217,18 +201,3 @@ async def test_six_sync_tools_that_call_each_other_finish(limit: float | None) -
     dispatcher = tooler(*map(make, range(6)), max_threads=2)
     results = await dispatcher.call_many([("step_0", None)] * 6)
     assert [result.value for result in results] == [[0, 1, 2, 3, 4, 5]] * 6
-
-
-async def test_sync_and_async_tools_in_turn_need_one_thread_only() -> None:
-    def bottom() -> str:
-        return "bottom"
-
-    async def middle(context: ToolContext) -> Any:
-        return (await context.tooler.call("bottom")).value
-
-    def top(context: ToolContext) -> Any:
-        return context.tooler.call_sync("middle").value
-
-    dispatcher = tooler(top, middle, bottom, max_threads=1)
-    results = await dispatcher.call_many([("top", None)] * 3)
-    assert [result.value for result in results] == ["bottom"] * 3

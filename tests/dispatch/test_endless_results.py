@@ -85,27 +85,3 @@ async def test_the_items_of_a_stream_are_made_beside_the_loop(function: Any) -> 
     assert stream.result is not None
     assert stream.result.value == items
     assert turns > 5
-
-
-@check_each("function", [lazy_items, lazy_items_later])
-async def test_the_items_of_a_stream_are_made_within_its_limit(function: Any) -> None:
-    stream = tooler(function).stream(function.__name__, timeout=0.1)
-    assert (await taken(stream))[0] == []
-    assert stream.result is not None
-    assert stream.result.error is not None
-    assert stream.result.error.kind == "timeout"
-
-
-async def test_the_loop_stays_free_while_the_result_of_an_async_tool_is_made() -> None:
-    async def lazy() -> Any:
-        return {"numbers": map(slow, range(50))}
-
-    call = asyncio.create_task(tooler(lazy).call("lazy", timeout=0.2))
-    turns = 0
-    while not call.done():
-        await asyncio.sleep(0.01)
-        turns += 1
-    failure = call.result().error
-    assert turns > 5
-    assert failure is not None
-    assert failure.kind == "timeout"

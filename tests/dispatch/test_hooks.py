@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolCall, ToolError, ToolResult, hook
-from sovl_tools.dispatch.hooks import Hook, Pause
+from sovl_tools.dispatch.hooks import Pause
 from tests.dispatch.toolbox import TEXT, Call, each_way, tool, tooler
 from tests.patience import PATIENCE
 from tests.tables import check_each
@@ -151,26 +151,6 @@ def test_a_hook_for_some_tools_leaves_the_others_alone(call: Call, form: Any) ->
     assert found == {"loud_echo": "A", "soft_echo": "a", "whisper": "A"}
 
 
-def test_a_hook_stays_callable_and_may_be_narrowed() -> None:
-    @hook(tools="loud_*")
-    def narrow(call: ToolCall, following: Next) -> ToolResult:
-        return following(call)
-
-    def answer(_call: ToolCall) -> ToolResult:
-        return ToolResult("echo", 5, None, 0.0)
-
-    every = hook(shout)
-    assert isinstance(every, Hook)
-    assert hook(narrow) == narrow
-    assert (narrow.tools, narrow.name, every.tools) == (("loud_*",), "narrow", None)
-    assert narrow(ToolCall(tool(echo), {}, ""), answer).value == 5
-
-
-def test_what_can_not_be_called_is_no_hook() -> None:
-    with pytest.raises(TypeError, match="a hook must be a function"):
-        hook(5)  # type: ignore[call-overload]
-
-
 READ_ONLY = "'mappingproxy' object does not support item assignment"
 
 
@@ -250,19 +230,6 @@ def test_a_hook_that_fails_is_a_failure_of_the_call(
     assert ran == []
 
 
-@each_way
-def test_a_hook_sees_the_failures_of_the_tool(call: Call) -> None:
-    def fail() -> None:
-        raise ToolError("broken")
-
-    def mend(call: ToolCall, following: Next) -> ToolResult:
-        result = following(call)
-        assert result.error is not None
-        return result._replace(value=result.error.message, error=None)
-
-    assert call(tooler(fail, hooks=[mend]), "fail").value == "broken"
-
-
 async def test_a_sync_hook_leaves_the_loop_free() -> None:
     gate = threading.Event()
 
@@ -302,23 +269,6 @@ async def mood_later() -> str:
     return MOOD.get()
 
 
-async def test_a_call_that_a_hook_holds_back_can_be_cancelled() -> None:
-    waiting = asyncio.Event()
-
-    async def hold(_call: ToolCall, _following: NextLater) -> ToolResult:
-        waiting.set()
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    dispatcher = tooler(tool(echo, TEXT), hooks=[hold])
-    task = asyncio.create_task(dispatcher.call("echo", {"text": "a"}, call_id="held"))
-    await waiting.wait()
-    assert dispatcher.cancel("held")
-    result = await task
-    assert result.error is not None
-    assert result.error.kind == "cancelled"
-
-
 def test_a_pause_ends_when_the_call_is_cancelled() -> None:
     paused = threading.Event()
 
@@ -341,17 +291,3 @@ def test_a_pause_ends_when_the_call_is_cancelled() -> None:
     assert result.error is not None
     assert result.error.kind == "cancelled"
     assert result.duration < PATIENCE
-
-
-def test_pauses_that_have_ended_leave_nothing_to_be_stopped() -> None:
-    listeners: list[int] = []
-
-    def pause_often(call: ToolCall, _following: Any) -> Any:
-        for _ in range(20):
-            yield Pause(0)
-            listeners.append(len(dispatcher._engine.under_way["mine"]._stops))
-        return (yield call)
-
-    dispatcher = tooler(tool(echo, TEXT), hooks=[pause_often])
-    assert dispatcher.call_sync("echo", {"text": "a"}, call_id="mine").value == "a"
-    assert set(listeners) == {0}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import Answer, Approval, ApprovalRequest, Host, Policy, ToolContext, ToolError
-from tests.dispatch.toolbox import TEXT, Call, each_way, properties, tool, tooler
+from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.tables import check_each
 
 
@@ -289,12 +289,3 @@ def test_ceilings_hold_for_manifests_and_calls() -> None:
 def test_a_policy_is_checked_when_it_is_made(settings: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Policy(**settings)
-
-
-def test_a_host_is_checked_when_it_is_made() -> None:
-    with pytest.raises(TypeError, match="on_approve"):
-        Host(on_approve=True)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="host must be a Host"):
-        tooler(host=print)
-    with pytest.raises(TypeError, match="host must be a Host"):
-        tooler(tool(zap, TEXT)).call_sync("zap", host=5)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import pydantic
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.scaffolding.sync import plan_sync
-from tests.conftest import Write
-from tests.scaffolding.test_new_tool import folders
 from tests.tables import check_each
 
 
@@ -141,73 +135,3 @@ def test_lenient_calls_repair_the_rest(arguments: dict[str, Any], value: str) ->
     result = Tooler(registered(), coerce="lenient").call_sync("find", arguments)
     assert result.error is None
     assert value in result.value
-
-
-CODE = '''from dataclasses import dataclass
-import pydantic
-{imports}
-
-@dataclass
-class Filter:
-    """What to find."""
-
-    color: str | None = None
-    names: list[int] | None = None
-
-
-class Model(pydantic.BaseModel):
-    a: int | None = None
-    b: str = "x"
-
-
-{mark}
-def find(
-    one: Filter = Filter("red"), many: list[Filter] = [Filter()], model: Model = Model()
-) -> str:
-    """Find things.
-
-    Args:
-        one: The first.
-        many: The others.
-        model: A model.
-    """
-    return repr((one, many, model))
-'''
-
-
-@check_each("mark", ["", "@tool"])
-def test_a_manifest_may_show_null_or_not(mark: str, write: Write, tmp_path: Path) -> None:
-    code: Callable[..., str] = CODE.format
-    folder = write("find", "", code(mark=mark, imports="from sovl_tools import tool"))
-    manifest = folder / "find.json"
-    manifest.unlink(missing_ok=True)
-    [found] = folders(tmp_path)
-    found_plan = plan_sync(found)
-    found_plan.save()
-    assert '"null"' not in manifest.read_text()
-    for text in (manifest.read_text(), _wide(manifest.read_text())):
-        manifest.write_text(text)
-        [found] = folders(tmp_path)
-        again = plan_sync(found)
-        assert (again.is_changed, again.diagnostics()) == (False, ())
-        registry = ToolRegistry.from_directory(tmp_path / "tools")
-        codes = {each.code for each in registry.report.diagnostics}
-        assert codes <= {"ST221", "ST306"}, registry.report.diagnostics
-        result = Tooler(registry).call_sync("find", {"one": {"color": None}})
-        assert result.value.startswith("(Filter(color=None, names=None)")
-
-
-def _wide(text: str) -> str:
-    """Return a manifest as one can have been written by hand: optional fields can be null."""
-    document = json.loads(text)
-    parameters = document["parameters"]
-    parameters["properties"]["one"]["default"] = {"color": "red", "names": None}
-    for owner, names in (
-        (parameters["$defs"]["Filter"], ("color", "names")),
-        (parameters["properties"]["model"], ("a",)),
-    ):
-        for name in names:
-            own = owner["properties"][name]
-            kept = {key: own.pop(key) for key in ("type", "items") if key in own}
-            own["anyOf"] = [kept, {"type": "null"}]
-    return json.dumps(document, indent=2)

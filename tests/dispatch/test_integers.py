@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import json
 from copy import deepcopy
 from typing import Any
 
 from hypothesis import given
-from hypothesis import strategies as st
 
-from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.integers import integer_converter
-from tests.dispatch.toolbox import properties, tool
+from tests.dispatch.toolbox import properties
 from tests.schema.strategies import moderate, schemas, values
 from tests.schema.validators import validator
 from tests.tables import check_each
@@ -96,20 +93,6 @@ def test_a_number_stays_what_it_is_elsewhere(schema: Any, value: Any) -> None:
     assert repr(converted(value, schema)) == repr(value)
 
 
-@check_each(
-    "schema",
-    [
-        {"$ref": "#"},
-        {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"$ref": "#"}}},
-        {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
-        {"$ref": "#/$defs/absent"},
-    ],
-    ids=str,
-)
-def test_references_in_circles_end(schema: Any) -> None:
-    assert integer_converter(schema) is None
-
-
 @moderate
 @given(schemas.filter(lambda schema: isinstance(schema, dict)), values)
 def test_a_value_stays_equal_and_valid(schema: Any, value: Any) -> None:
@@ -118,17 +101,3 @@ def test_a_value_stays_equal_and_valid(schema: Any, value: Any) -> None:
         after = converted(value, schema)
         assert after == value
         assert fits(after)
-
-
-def scaled(size: int, ratio: float) -> None: ...
-
-
-@moderate
-@given(st.integers(1, 9), st.sampled_from(["{}.0", "-{}e0", "{}0E-1", "{}"]))
-def test_a_whole_number_is_an_int_however_it_is_written(number: int, form: str) -> None:
-    text = form.format(number)
-    check = ArgumentCheck(tool(scaled, properties(size=INTEGER, ratio=NUMBER)))
-    keywords = check(f'{{"size": {text}, "ratio": {text}}}')
-    assert repr(check(json.loads(f'{{"size": {text}, "ratio": {text}}}'))) == repr(keywords)
-    wanted = {"size": int(float(text)), "ratio": float(text) if form != "{}" else number}
-    assert repr(keywords) == repr(wanted)

@@ -7,7 +7,7 @@ from typing import Any, Literal, Optional
 import pytest
 from hypothesis import given
 
-from sovl_tools import CallEvent, ToolCall, Tooler, ToolRegistry, ToolResult
+from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.result import Repair
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate, plain_schemas, texts, values
@@ -68,20 +68,6 @@ def test_arguments_are_made_to_fit_if_the_call_or_else_the_tooler_asks_for_it(
 
 
 @each_way
-@each_tool
-def test_arguments_that_fit_are_no_repairs(call: Call, function: Any) -> None:
-    dispatcher = tooler(tool(function, COUNT, name="take"), coerce="lenient")
-    results = [call(dispatcher, "take", {"count": 5, "tags": ["red"]}) for _ in range(2)]
-    assert [(result.value, result.repairs) for result in results] == [([5, "red"], ())] * 2
-
-
-@each_way
-def test_defaults_are_filled_into_arguments_that_were_made_to_fit(call: Call) -> None:
-    result = call(tooler(tool(take, COUNT), coerce="lenient"), "take", '{"count": "5"}')
-    assert (result.value, result.repairs) == ([5], (Repair("$.count", "5", 5),))
-
-
-@each_way
 def test_json_text_of_json_text_is_made_to_fit(call: Call) -> None:
     text = '{"count": 5}'
     result = call(tooler(tool(take, COUNT), coerce="lenient"), "take", '"{\\"count\\": 5}"')
@@ -113,50 +99,6 @@ def test_arguments_that_can_not_be_made_to_fit_fail_as_they_always_do(
 
 
 WORDS = ("lenient", "strict")
-
-
-@each_way
-def test_a_hook_sees_the_arguments_that_were_made_to_fit(call: Call) -> None:
-    seen: list[Any] = []
-
-    def see(call: ToolCall, following: Any) -> Any:
-        seen.append(call.arguments)
-        result: ToolResult = yield following(call)
-        seen.append(result.value)
-        return result
-
-    result = call(tooler(tool(take, COUNT), hooks=[see], coerce="lenient"), "take", GIVEN)
-    assert seen == [{"count": 5, "tags": ["red"]}, [5, "red"]]
-    assert sorted(result.repairs) == sorted(REPAIRS)
-
-
-@each_way
-def test_what_a_hook_changes_is_not_made_to_fit(call: Call) -> None:
-    def change(call: ToolCall, following: Any) -> Any:
-        return (yield following(call.with_arguments({"count": "6"})))
-
-    result = call(tooler(tool(take, COUNT), hooks=[change], coerce="lenient"), "take", GIVEN)
-    assert result.error is not None
-    assert result.error.kind == "invalid_arguments"
-
-
-@each_way
-def test_observers_are_told_of_the_arguments_as_they_were_given(call: Call) -> None:
-    events: list[CallEvent] = []
-    dispatcher = tooler(tool(take, COUNT), observers=[events.append], coerce="lenient")
-    assert call(dispatcher, "take", GIVEN).ok
-    assert [event.arguments for event in events] == [GIVEN]
-    assert GIVEN == {"count": "5", "tags": ["Red"]}
-
-
-@each_way
-def test_a_failure_of_the_tool_tells_of_the_repairs_too(call: Call) -> None:
-    def fail(count: int, tags: list[str]) -> None:
-        raise ValueError("broken")
-
-    result = call(tooler(tool(fail, COUNT), coerce="lenient"), "fail", GIVEN)
-    assert str(result.error) == "ValueError: broken"
-    assert sorted(result.repairs) == sorted(REPAIRS)
 
 
 def give(**given: Any) -> dict[str, Any]:
@@ -203,9 +145,6 @@ def seek(  # noqa: PLR0913 - each is a case
 ) -> list[Any]:
     """Seek."""
     return [count, share, tags, place, text, kind, least, size]
-
-
-NOTHING = [None, None, None, None, None, None, 5, 3]
 
 
 @each_way
@@ -273,12 +212,3 @@ def test_a_tool_is_called_by_a_name_in_a_namespace(
     assert result.tool == ("take" if fits else name)
     if result.error is not None:
         assert result.error.message == f"there's no tool {name!r}; did you mean 'take'?"
-
-
-@check_each("name", ["a.take", "a__b.take"])
-def test_a_tool_with_the_whole_name_wins(name: str) -> None:
-    plain, whole = tool(lambda: "plain", name="take"), tool(lambda: "whole", name="b__take")
-    dispatcher = tooler(plain, whole, coerce="lenient")
-    assert dispatcher.call_sync(name).value == "plain"
-    assert dispatcher.call_sync("b__take").value == "whole"
-    assert dispatcher.call_sync("mcp__b__take").value == "whole"

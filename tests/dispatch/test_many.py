@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry
+from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.catalog import Catalog
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import Shelf, properties, tool, tooler
@@ -59,10 +58,6 @@ async def test_so_many_calls_are_under_way_at_a_time(limit: int | None) -> None:
     assert counter.most == (limit or 9)
 
 
-async def test_no_calls_are_no_results() -> None:
-    assert await tooler().call_many([]) == []
-
-
 @check_each(
     ("options", "error", "words"),
     [
@@ -102,22 +97,6 @@ async def test_a_tool_may_limit_how_many_of_its_calls_run_at_a_time(kind: str) -
     assert counter.now == 0
 
 
-def test_sync_callers_wait_their_turn_too() -> None:
-    counter, turn = Counter(), threading.Event()
-
-    def work() -> None:
-        with counter:
-            turn.wait(0.001)
-
-    dispatcher = tooler(tool(work, max_concurrency=1))
-    threads = [threading.Thread(target=dispatcher.call_sync, args=("work",)) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert counter.most == 1
-
-
 def test_waiting_for_a_turn_is_part_of_the_limit() -> None:
     release, started = threading.Event(), threading.Event()
 
@@ -135,18 +114,6 @@ def test_waiting_for_a_turn_is_part_of_the_limit() -> None:
     assert result.error is not None
     assert result.error.kind == "timeout"
     assert dispatcher.call_sync("work").ok
-
-
-def generation(number: int) -> ToolDefinition:
-    """Return a tool that says of which generation it is, before and after it waits."""
-
-    async def tell(context: ToolContext) -> list[int]:
-        before = number
-        for _ in range(7):
-            await asyncio.sleep(0)
-        return [before, number, context.tool.metadata["number"]]
-
-    return replace(tool(tell), metadata={"number": number})
 
 
 FOLDER = """

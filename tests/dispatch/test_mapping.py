@@ -64,21 +64,6 @@ def test_inputs_are_read_as_they_are_needed() -> None:
         found.close()  # type: ignore[attr-defined]  # it is a generator
 
 
-def test_inputs_that_wait_behind_a_slow_one_are_not_forgotten() -> None:
-    ahead = 4 * 3
-    others_ended = threading.Semaphore(0)
-
-    def slow_at_first(number: int) -> int:
-        for _ in range(ahead if number == 0 else 0):
-            assert others_ended.acquire(timeout=PATIENCE)
-        return number
-
-    calling = tooler(tool(slow_at_first, NUMBER), observers=[lambda _: others_ended.release()])
-    inputs = ({"number": number} for number in range(100))
-    found = calling.map("slow_at_first", inputs, limit=3, ordered=True)
-    assert [each.result.value for each in found] == [*range(100)]
-
-
 def test_whoever_stops_early_cancels_what_is_under_way() -> None:
     seen, may_end = threading.Event(), threading.Event()
 
@@ -110,12 +95,3 @@ def test_options_that_make_no_sense_are_refused_at_once(
 ) -> None:
     with pytest.raises(error):
         tooler(double).map("double", [], **options)
-
-
-def test_what_the_inputs_raise_goes_to_the_caller() -> None:
-    def broken() -> Iterator[dict[str, int]]:
-        yield {"number": 1}
-        raise OSError("the disk is gone")
-
-    with pytest.raises(OSError, match="the disk is gone"):
-        [*tooler(tool(double, NUMBER)).map("double", broken())]

@@ -1,14 +1,9 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import threading
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
-from math import inf, nan
 from time import perf_counter
 from typing import Any
 
@@ -20,17 +15,11 @@ from sovl_tools import Failure, ToolCall, ToolDefinition, Tooler, ToolError, Too
 from sovl_tools.dispatch.hooks import Hook, Pause
 from sovl_tools.dispatch.middleware import cache, rate_limit, retry
 from sovl_tools.model.result import FailureKind
-from tests.dispatch.toolbox import TEXT, Call, Shelf, catalog_of, each_way, properties, tool, tooler
-from tests.patience import PATIENCE
+from tests.dispatch.toolbox import Call, Shelf, catalog_of, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 HOUR = 3600.0
-NOT_ONE: list[Any] = [0, -1, nan]
-NOT_POSITIVE = [-1, -0.001, nan]
-ATTEMPTS = "attempts must be at least 1, delays at least 0"
-ENTRIES = "seconds must be more than 0, max_entries at least 1"
-CALLS = "calls must be at least 1, seconds more than 0"
 BROKEN = Failure("tool_error", "broken")
 
 
@@ -130,14 +119,6 @@ def test_only_some_kinds_of_failure_are_worth_another_attempt(
     assert len(pauses) == attempts - 1
 
 
-@check_each("kinds", [["invalid_result"], "invalid_result"], ids=str)
-def test_the_kinds_worth_another_attempt_can_be_chosen(kinds: Any) -> None:
-    chosen = retry(5, kinds=kinds)
-    _, pauses = driven(chosen, IDEMPOTENT, answering(Failure("invalid_result", "")))
-    assert len(pauses) == 4
-    assert driven(chosen, IDEMPOTENT, answering(BROKEN)) == (answering(BROKEN)(), [])
-
-
 def test_pauses_double_up_to_the_longest_and_up_to_half_of_each_is_taken_off() -> None:
     for _ in range(50):
         _, pauses = driven(retry(7, delay=1, longest_delay=5), IDEMPOTENT, answering(BROKEN))
@@ -145,15 +126,6 @@ def test_pauses_double_up_to_the_longest_and_up_to_half_of_each_is_taken_off() -
         assert all(b / 2 <= pause <= b for pause, b in zip(pauses, bounds, strict=True)), pauses
     _, (first,) = driven(retry(2, delay=60, longest_delay=1), IDEMPOTENT, answering(BROKEN))
     assert first <= 1
-
-
-def test_pauses_of_many_callers_differ() -> None:
-    found = {driven(retry(2), IDEMPOTENT, answering(BROKEN))[1][0] for _ in range(50)}
-    assert len(found) > 25
-
-
-def test_a_success_is_not_repeated() -> None:
-    assert driven(retry(), IDEMPOTENT, answering()) == (answering()(), [])
 
 
 @each_way
@@ -188,49 +160,6 @@ def test_each_attempt_has_the_arguments_as_they_were(call: Call) -> None:
     result = call(tooler(definition, hooks=[retry(delay=0), see]), "pick", {"items": [1, 2, 3]})
     assert not result.ok, "no attempt sees what another took out"
     assert seen == [{"items": [1, 2, 3]}] * 3
-
-
-def test_a_call_can_be_cancelled_between_two_attempts() -> None:
-    failed = threading.Event()
-
-    def fail() -> None:
-        failed.set()
-        raise ToolError("broken")
-
-    definition = replace(tool(fail), annotations={"idempotent": True})
-    dispatcher = tooler(definition, hooks=[retry(delay=HOUR, longest_delay=HOUR)])
-    results: list[ToolResult] = []
-
-    def work() -> None:
-        results.append(dispatcher.call_sync("fail", call_id="mine"))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert failed.wait(PATIENCE)
-    assert dispatcher.cancel("mine")
-    thread.join(PATIENCE)
-    assert [result.error and result.error.kind for result in results] == ["cancelled"]
-
-
-@check_each(
-    ("make", "words"),
-    [
-        *[(partial(retry, number), ATTEMPTS) for number in NOT_ONE],
-        *[(partial(retry, delay=number), ATTEMPTS) for number in (*NOT_POSITIVE, inf)],
-        *[(partial(retry, longest_delay=number), ATTEMPTS) for number in NOT_POSITIVE],
-        *[(partial(cache, number), ENTRIES) for number in NOT_ONE],
-        *[(partial(cache, 1, max_entries=number), ENTRIES) for number in NOT_ONE],
-        *[(partial(rate_limit, number, 1), CALLS) for number in NOT_ONE],
-        *[(partial(rate_limit, 1, number), CALLS) for number in (*NOT_ONE, inf)],
-    ],
-)
-def test_numbers_that_make_no_sense_are_refused(make: Callable[[], Hook], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        make()
-
-
-def test_attempts_need_no_delay() -> None:
-    assert retry(delay=0, longest_delay=0).concerns("any")
 
 
 @each_way
@@ -269,14 +198,6 @@ def test_answers_of_tools_that_change_something_are_not_kept(
 
 
 @each_way
-def test_answers_of_tools_that_are_named_are_kept_whatever_they_do(call: Call) -> None:
-    tools = [counting(Counter(), name) for name in ("count_a", "count_b", "other")]
-    dispatcher = tooler(*tools, hooks=[cache(HOUR, tools=["count_*"])])
-    values = {each.name: [call(dispatcher, each.name).value for _ in range(2)] for each in tools}
-    assert values == {"count_a": [" 1", " 1"], "count_b": [" 1", " 1"], "other": [" 1", " 2"]}
-
-
-@each_way
 def test_failures_are_not_kept(call: Call) -> None:
     dispatcher = tooler(counting(Counter(failures=1), read_only=True), hooks=[cache(HOUR)])
     assert not call(dispatcher, "count").ok
@@ -297,26 +218,6 @@ def test_the_oldest_answers_go_first(call: Call) -> None:
     assert values == ["a 1", "b 2", "a 1", "c 3", "b 2", "a 4", "b 5"]
 
 
-def test_an_answer_that_was_renewed_is_the_youngest() -> None:
-    generations = [counting(Counter(), name, read_only=True) for name in "ab"]
-    newer = counting(Counter(), "a", read_only=True)
-    kept = cache(HOUR, max_entries=2)
-    ran: list[str] = []
-
-    def run(definition: ToolDefinition) -> None:
-        def answer() -> ToolResult:
-            ran.append(definition.name)
-            return ToolResult(definition.name, None, None, 0.0)
-
-        driven(kept, ToolCall(definition, {}, ""), answer)
-
-    a, b = generations
-    c = counting(Counter(), "c", read_only=True)
-    for each in (a, b, newer, c, newer, b):
-        run(each)
-    assert ran == ["a", "b", "a", "c", "b"], "b was the oldest when c came"
-
-
 @each_way
 def test_a_tool_that_was_loaded_anew_starts_afresh(call: Call) -> None:
     shelf = Shelf(catalog_of(counting(Counter(), read_only=True)))
@@ -326,45 +227,6 @@ def test_a_tool_that_was_loaded_anew_starts_afresh(call: Call) -> None:
     failure = call(dispatcher, "count")
     values += [call(dispatcher, "count").value for _ in range(2)]
     assert (values, failure.ok) == ([" 1", " 1", " 2", " 2"], False)
-
-
-@each_way
-def test_an_answer_that_is_kept_has_the_duration_of_its_own_call(call: Call) -> None:
-    dispatcher = tooler(counting(Counter(), read_only=True), hooks=[cache(HOUR)])
-    assert len({call(dispatcher, "count").duration for _ in range(5)}) > 1
-
-
-def on_threads(count: int, work: Callable[[int], None]) -> None:
-    """Do the work on so many threads that begin at the same time."""
-    barrier = threading.Barrier(count)
-
-    def begin(number: int) -> None:
-        barrier.wait(PATIENCE)
-        work(number)
-
-    threads = [threading.Thread(target=begin, args=(each,)) for each in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def test_many_threads_share_the_answers() -> None:
-    def double(text: str) -> str:
-        return 2 * text
-
-    definition = replace(tool(double, TEXT), annotations={"read_only": True})
-    dispatcher = tooler(definition, hooks=[cache(HOUR, max_entries=3)])
-    wrong: list[ToolResult] = []
-
-    def work(start: int) -> None:
-        for number in range(start, start + 100):
-            result = dispatcher.call_sync("double", {"text": str(number % 7)})
-            if result.value != 2 * str(number % 7):
-                wrong.append(result)
-
-    on_threads(4, work)
-    assert wrong == []
 
 
 def paused(hook: Hook) -> float:
@@ -381,22 +243,6 @@ def test_in_any_such_time_no_more_calls_begin_than_that(calls: int, count: int) 
     assert turns == [float(number // calls) for number in range(count)]
 
 
-def test_a_time_that_is_over_does_not_count() -> None:
-    limited = rate_limit(1, 1e-9)
-    assert [paused(limited) for _ in range(5)] == [0] * 5
-
-
-def test_threads_that_come_at_the_same_time_have_a_turn_each() -> None:
-    limited, turns = rate_limit(1, HOUR), []
-
-    def work(_number: int) -> None:
-        for _ in range(20):
-            turns.append(round(paused(limited) / HOUR))  # noqa: PERF401 - as others do meanwhile
-
-    on_threads(4, work)
-    assert sorted(turns) == list(range(80))
-
-
 @each_way
 def test_a_call_waits_for_its_turn_outside_its_time_limit(call: Call) -> None:
     async def tell() -> float:
@@ -407,39 +253,6 @@ def test_a_call_waits_for_its_turn_outside_its_time_limit(call: Call) -> None:
     assert last - started >= 0.06
 
 
-def test_tools_of_those_names_share_a_limit_and_others_have_none() -> None:
-    limited = rate_limit(1, HOUR, tools=["count_*"])
-    assert [limited.concerns(name) for name in ("count_a", "count_b", "other")] == [
-        True,
-        True,
-        False,
-    ]
-    calls = [ToolCall(counting(Counter(), name), {}, "") for name in ("count_a", "count_b")]
-    pauses = [sum(driven(limited, each, answering())[1]) for each in calls]
-    assert pauses[0] == 0 < pauses[1]
-
-
-@each_way
-@pytest.mark.parametrize("error", [StopIteration, GeneratorExit])
-def test_a_hook_may_raise_what_is_special_to_python(call: Call, error: type[BaseException]) -> None:
-    def leave(_call: ToolCall, _following: Any) -> ToolResult:
-        raise error("end")
-
-    result = call(tooler(counting(Counter()), hooks=[leave]), "count")
-    assert result.error is not None
-    assert result.error.message == f"hook 'leave' failed: {error.__name__}: end"
-    assert result.error.error_type == error.__name__
-
-
-@each_way
-def test_kept_answers_need_neither_a_turn_nor_another_attempt(call: Call) -> None:
-    count = Counter(failures=1)
-    hooks = [cache(HOUR), rate_limit(2, HOUR), retry(delay=0)]
-    dispatcher = tooler(counting(count, read_only=True), hooks=hooks)
-    assert [call(dispatcher, "count").value for _ in range(5)] == [" 2"] * 5
-    assert count.calls == 2
-
-
 @each_way
 def test_what_a_caller_does_to_a_result_does_not_reach_the_next(call: Call) -> None:
     definition = replace(tool(lambda: {"a": [1]}, name="give"), annotations={"read_only": True})
@@ -448,26 +261,3 @@ def test_what_a_caller_does_to_a_result_does_not_reach_the_next(call: Call) -> N
         value = call(dispatcher, "give").value
         assert value == {"a": [1]}
         value["a"].append(2)
-
-
-async def test_the_turn_of_a_cancelled_call_is_given_back() -> None:
-    calls = tooler(counting(Counter()), hooks=[rate_limit(1, 0.2)])
-    await calls.call("count")
-    waiting = [asyncio.create_task(calls.call("count")) for _ in range(10)]
-    await asyncio.sleep(0)
-    for each in waiting:
-        each.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    started = perf_counter()
-    assert (await calls.call("count")).ok
-    assert 0.1 < perf_counter() - started < PATIENCE
-
-
-def test_a_cache_holds_no_definition() -> None:
-    definition = counting(Counter(), read_only=True)
-    keeping = cache(HOUR)
-    assert tooler(definition, hooks=[keeping]).call_sync("count").ok
-    held = weakref.ref(definition)
-    del definition
-    gc.collect()
-    assert held() is None

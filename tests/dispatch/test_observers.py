@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from time import time
 from typing import Any
 
@@ -188,16 +188,6 @@ def test_an_observer_is_told_once_of_a_call_whose_loop_was_given_up(
 
 
 @each_way
-def test_an_observer_is_told_of_calls_that_tools_make(call: Call, watch: Watch) -> None:
-    def outer(context: ToolContext) -> Any:
-        return context.tooler.call_sync("echo", {"text": "a"}).value
-
-    dispatcher = tooler(outer, tool(echo, TEXT), observers=[watch])
-    assert call(dispatcher, "outer").value == "a"
-    assert [event.tool for event in watch.events] == ["echo", "outer"]
-
-
-@each_way
 @pytest.mark.parametrize("kind", [ValueError, SystemExit])
 def test_an_observer_that_fails_disturbs_nobody(
     call: Call, watch: Watch, caplog: pytest.LogCaptureFixture, kind: type[BaseException]
@@ -215,17 +205,6 @@ def test_an_observer_that_fails_disturbs_nobody(
         "an observer failed at a call of fail",
     ]
     assert "no disk" in caplog.text
-
-
-@each_way
-def test_observers_are_told_in_their_order(call: Call) -> None:
-    seen: list[str] = []
-    observers: list[Callable[[CallEvent], None]] = [
-        lambda _: seen.append("first"),
-        lambda _: seen.append("second"),
-    ]
-    assert call(dispatcher_of(*observers), "echo", {"text": "a"}).ok
-    assert seen == ["first", "second"]
 
 
 class Span:
@@ -295,22 +274,6 @@ def test_statistics_count_each_kind(call: Call, release: threading.Event) -> Non
     }
 
 
-@each_way
-def test_statistics_of_a_tool_survive_its_replacement(call: Call) -> None:
-    shelf = Shelf(catalog_of(tool(echo, TEXT), tool(fail, TEXT)))
-    dispatcher = Tooler(shelf)
-    for name in ("echo", "fail"):
-        call(dispatcher, name, {"text": "a"})
-    shelf.catalog = catalog_of(tool(echo_later, TEXT, name="echo"))
-    call(dispatcher, "echo", {"text": "a"})
-    found = dispatcher.statistics()
-    assert {name: each.calls for name, each in found.items()} == {"echo": 2, "fail": 1}
-
-
-def test_there_are_no_statistics_before_the_first_call() -> None:
-    assert dispatcher_of().statistics() == {}
-
-
 @check_each(
     ("options", "words"),
     [
@@ -332,30 +295,6 @@ def test_a_setting_that_makes_no_sense_is_refused_at_once(
 ) -> None:
     with pytest.raises(ValueError, match=words):
         tooler(**options)
-
-
-@each_way
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"timeout": 0}, ValueError, "timeout must be more than 0"),
-        ({"mode": "porcess"}, ValueError, "mode must be None, 'inline', 'thread' or 'process'"),
-        ({"coerce": "lax"}, ValueError, "coerce must be None, 'strict' or 'lenient'"),
-        ({"tiemout": 1}, TypeError, "tiemout"),
-    ],
-    ids=str,
-)
-def test_an_option_that_makes_no_sense_is_refused_at_once(
-    call: Call, options: dict[str, Any], error: type[Exception], words: str, watch: Watch
-) -> None:
-    with pytest.raises(error, match=words):
-        call(dispatcher_of(watch), "echo", {"text": "a"}, **options)
-    assert watch.events == []
-
-
-def test_a_hook_that_can_not_be_called_is_refused_at_once() -> None:
-    with pytest.raises(TypeError, match="a hook must be a function"):
-        tooler(hooks=[5])
 
 
 async def observe_later(_event: CallEvent) -> None:

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
-import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,7 +14,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from sovl_tools import CallEvent, Failure, ToolCall, ToolDefinition, ToolResult
-from sovl_tools.dispatch import opentelemetry
 from sovl_tools.dispatch.opentelemetry import OpenTelemetry
 from sovl_tools.dispatch.telemetry import LONGEST
 from tests.dispatch.toolbox import Call, each_way, tooler
@@ -76,24 +73,6 @@ def driven(telemetry: OpenTelemetry, run: Callable[[ToolCall], ToolResult]) -> T
     step = next(steps)
     try:
         answer = step()
-    except BaseException as error:
-        steps.throw(error)
-        raise
-    with pytest.raises(StopIteration) as stop:
-        steps.send(answer)
-    returned = stop.value.value
-    assert isinstance(returned, ToolResult)
-    return returned
-
-
-async def awaited(
-    telemetry: OpenTelemetry, run: Callable[[ToolCall], Awaitable[ToolResult]]
-) -> ToolResult:
-    """Drive the hook as an async call does."""
-    steps = telemetry.hook(CALL, run)
-    step = next(steps)
-    try:
-        answer = await step
     except BaseException as error:
         steps.throw(error)
         raise
@@ -166,25 +145,6 @@ def inner(bench: Bench) -> None:
     bench.tracers.get_tracer("tool").start_span("inner").end()
 
 
-async def test_calls_side_by_side_have_their_own_children(bench: Bench) -> None:
-    telemetry = bench.telemetry()
-    both = asyncio.Barrier(2)
-
-    async def run(_: ToolCall) -> ToolResult:
-        await both.wait()
-        inner(bench)
-        await both.wait()
-        return result()
-
-    await asyncio.gather(awaited(telemetry, run), awaited(telemetry, run))
-    children = [span.parent for span in bench.spans if span.name == "inner"]
-    parents = [span.context for span in bench.spans if span.name != "inner"]
-    assert {parent.span_id for parent in children if parent} == {
-        parent.span_id for parent in parents if parent
-    }
-    assert len(parents) == 2
-
-
 @pytest.mark.parametrize(
     ("raised", "error"),
     [(ZeroDivisionError("secret"), "ZeroDivisionError"), (asyncio.CancelledError(), "cancelled")],
@@ -202,15 +162,6 @@ def test_what_is_raised_through_the_hook_ends_the_span(
     assert (span.attributes or {})["error.type"] == error
     assert span.status.status_code is trace.StatusCode.ERROR
     assert "secret" not in span.to_json()
-    assert trace.get_current_span() is trace.INVALID_SPAN
-
-
-def test_a_hook_that_is_closed_ends_the_span(bench: Bench) -> None:
-    steps = bench.telemetry().hook(CALL, lambda _: None)
-    next(steps)
-    steps.close()
-    (span,) = bench.spans
-    assert (span.attributes or {})["error.type"] == "cancelled"
     assert trace.get_current_span() is trace.INVALID_SPAN
 
 
@@ -250,23 +201,6 @@ def test_a_call_that_never_gets_to_the_hook_is_traced_when_it_has_ended(bench: B
     }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [('{"text": 1}', '{"text": 1}'), ({"text": 1}, '{"text":1}'), (None, "null")],
-    ids=["text", "object", "nothing"],
-)
-def test_arguments_of_a_call_that_never_got_to_the_hook_are_told_on_request(
-    arguments: Any, text: str, bench: Bench
-) -> None:
-    telemetry = bench.telemetry(content=True)
-    telemetry(event(kind="unavailable", arguments=arguments))
-    telemetry(event(arguments=arguments, value=[1]))
-    for span, told in zip(bench.spans, (None, "[1]"), strict=True):
-        attributes = span.attributes or {}
-        assert attributes["gen_ai.tool.call.arguments"] == text
-        assert attributes.get("gen_ai.tool.call.result") == told
-
-
 def test_names_that_a_model_made_up_do_not_multiply_the_metric(bench: Bench) -> None:
     telemetry = bench.telemetry()
     for name in ("ecko", "eko\ud800"):
@@ -278,24 +212,6 @@ def test_names_that_a_model_made_up_do_not_multiply_the_metric(bench: Bench) -> 
     assert [span.name for span in bench.spans] == ["execute_tool ecko", "execute_tool eko\\ud800"]
     for span in bench.spans:
         json.dumps(dict(span.attributes or {}), ensure_ascii=False).encode()
-
-
-def test_calls_of_the_same_id_have_a_span_each(bench: Bench) -> None:
-    telemetry = bench.telemetry()
-    driven(telemetry, lambda _: result())
-    driven(telemetry, lambda _: result())
-    telemetry(event())
-    telemetry(event())
-    assert len(bench.spans) == 2
-    telemetry(event(kind="invalid_arguments"))
-    assert len(bench.spans) == 3
-
-
-def test_a_hook_without_an_observer_does_not_remember_for_ever() -> None:
-    telemetry = OpenTelemetry()
-    for number in range(10_500):
-        next(telemetry.hook(ToolCall(TOOL, {}, str(number)), lambda _: None))
-    assert len(telemetry._traced._counts) == 10_000
 
 
 @each_way
@@ -329,18 +245,3 @@ def test_a_tooler_has_each_call_traced_once_and_measured(
         ("execute_tool plain", None),
     ]
     assert sum(point.count for point in bench.points) == 5
-
-
-def test_without_providers_nothing_is_told_and_nothing_breaks() -> None:
-    telemetry = OpenTelemetry()
-    assert driven(telemetry, lambda _: result()) == result()
-    telemetry(event())
-
-
-def test_an_absent_package_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    spec = importlib.util.spec_from_file_location("copied", opentelemetry.__file__)
-    assert spec is not None
-    assert spec.loader is not None
-    with pytest.raises(ImportError, match=r"install sovl-tools\[otel\]"):
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))

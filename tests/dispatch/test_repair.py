@@ -16,7 +16,6 @@ from sovl_tools.model.result import Repair
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.engine import compile_schema, compile_with
-from sovl_tools.schema.problem import Problem
 from tests.dispatch.toolbox import properties
 from tests.schema.strategies import likely, moderate, plain_schemas, schemas, texts, values
 from tests.tables import check_each
@@ -190,29 +189,12 @@ def test_what_could_only_be_guessed_at_stays_wrong(
     )
 
 
-def test_one_hopeless_argument_is_reason_enough_to_repair_none() -> None:
-    schema = properties(a=INTEGER, b=INTEGER)
-    assert repair_arguments({"a": "5", "b": "five"}, compile_schema(schema)) is None
-
-
 @check_each("text", ['{"a": "5"}', ' {"a": 5}'])
 def test_arguments_that_were_encoded_twice_are_decoded(text: str) -> None:
     done = repair_arguments(text, compile_schema(properties(a=INTEGER)))
     assert done is not None
     assert done[0] == {"a": 5}
     assert done[1][0] == Repair("$", text, {"a": 5})
-
-
-@check_each("given", ["[1]", "5", '"{}"', "", [], 5, None])
-def test_arguments_that_are_no_object_are_not_made_one(given: Any) -> None:
-    assert repair_arguments(given, compile_schema(properties())) is None
-    assert repair_arguments(given, compile_schema({})) is None
-
-
-@each_engine
-def test_a_value_below_a_key_of_digits_is_repaired(engine: ModuleType) -> None:
-    done = repair_arguments({"00": "5"}, compile_with(engine, {"additionalProperties": INTEGER}))
-    assert done == ({"00": 5}, (Repair("$['00']", "5", 5),))
 
 
 def test_each_repair_tells_what_stood_where_and_what_is_used() -> None:
@@ -230,90 +212,12 @@ def test_each_repair_tells_what_stood_where_and_what_is_used() -> None:
     }
 
 
-def test_what_a_repair_tells_is_no_part_of_the_arguments() -> None:
-    schema = properties(a={"type": "array"}, b={"enum": [["x"]]})
-    done = repair_arguments({"a": "[]", "b": '["x"]'}, compile_schema(schema))
-    assert done is not None
-    done[0]["a"].append("changed")
-    done[0]["b"].append("changed")
-    assert [repair.used for repair in done[1]] == [[], ["x"]]
-    assert schema["properties"]["b"]["enum"] == [["x"]]
-
-
-def test_an_object_that_stands_in_several_places_is_repaired_in_each() -> None:
-    shared = {"size": "5"}
-    schema = properties(a=properties(size=INTEGER), b=properties(size=TEXT))
-    done = repair_arguments({"a": shared, "b": shared}, compile_schema(schema))
-    assert done is not None
-    assert done == ({"a": {"size": 5}, "b": shared}, (Repair("$.a.size", "5", 5),))
-
-
-def test_texts_within_texts_are_not_decoded_too_deep() -> None:
-    inner = "[" * 40 + "]" * 40
-    given: Any = inner
-    for _ in range(30):
-        given = [given]
-    schema = {"type": "array", "items": {"$ref": "#/$defs/list"}}
-    root = {**properties(value=schema), "$defs": {"list": schema}}
-    assert repair_arguments({"value": [inner]}, compile_schema(root)) is not None
-    assert repair_arguments({"value": given}, compile_schema(root)) is None
-
-
-def test_many_doubtful_values_are_each_repaired() -> None:
-    given = {"value": [{"x": "1"}, {"x": "true"}] * 12}
-    items = {"type": "array", "items": FLAG_OR_COUNT}
-    done = repair_arguments(given, compile_schema(properties(value=items)))
-    assert done is not None
-    assert done[0] == {"value": [{"x": 1}, {"x": True}] * 12}
-
-
 @check_each("branch", [INTEGER, any_of(INTEGER, NULL)], ids=str)
 def test_any_number_of_plain_values_is_repaired(branch: dict[str, Any]) -> None:
     items = {"type": "array", "items": branch}
     done = repair_arguments({"value": ["5"] * 1000}, compile_schema(properties(value=items)))
     assert done is not None
     assert done[0] == {"value": [5] * 1000}
-
-
-SHORT_OR_COUNT = any_of(
-    properties(x=INTEGER, y={"type": "string", "maxLength": 0}), properties(x=INTEGER, y=INTEGER)
-)
-NAMES = [f"n{number}" for number in range(99)]
-
-
-@pytest.mark.unmeasured
-@check_each(
-    ("schema", "value", "steps"),
-    [
-        ({"type": "array", "items": SHORT_OR_COUNT}, [{"x": "1", "y": 5}] * 99, 100),
-        (any_of({"type": "array", "items": SHORT_OR_COUNT}), [{"x": "1", "y": 5}] * 99, 1),
-        (any_of(*[properties(**{name: INTEGER}) for name in NAMES]), dict.fromkeys(NAMES, "1"), 1),
-        ({**properties(a=INTEGER), "required": ["b"]}, {"a": "1"}, 1),
-        ({"allOf": [INTEGER, TEXT]}, "5", 2),
-        (SWAPPED, {"x": "1", "y": "2"}, 3),
-    ],
-    ids=["steps", "combinations", "branches", "missing", "contradiction", "ambiguity"],
-)
-def test_a_search_ends_as_soon_as_it_is_hopeless_or_leads_too_far(
-    schema: dict[str, Any], value: Any, steps: int
-) -> None:
-    asked = []
-    validator = compile_schema(properties(value=schema))
-
-    def counting(value: Any) -> list[Problem]:
-        asked.append(value)
-        return validator.problems(value)
-
-    assert repair_arguments({"value": value}, validator._replace(problems=counting)) is None
-    assert len(asked) == steps
-
-
-def test_a_search_goes_far_enough_for_a_few_doubtful_values() -> None:
-    items = {"type": "array", "items": SHORT_OR_COUNT}
-    given = {"value": [{"x": "1", "y": 5}] * 20}
-    done = repair_arguments(given, compile_schema(properties(value=items)))
-    assert done is not None
-    assert done[0] == {"value": [{"x": 1, "y": 5}] * 20}
 
 
 fitting: dict[str, tuple[dict[str, Any], st.SearchStrategy[Any]]] = {
@@ -420,20 +324,6 @@ def _at(document: Any, path: tuple[str | int, ...]) -> Any:
     for part in path:
         document = document[part]
     return document
-
-
-@moderate
-@given(doubtful())
-def test_valid_arguments_are_returned_as_they_are(case: tuple[Any, Any]) -> None:
-    schema, given = properties(value=case[0]), {"value": case[1]}
-    validator = compile_schema(schema)
-    done = repair_arguments(given, validator)
-    if validator.is_valid(given):
-        assert done is not None
-        assert done[0] is given
-        assert done[1] == ()
-    else:
-        assert done is None or done[1]
 
 
 def _replayed(document: Any, repairs: tuple[Repair, ...]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import sys
 import typing
 from collections.abc import Callable
@@ -10,13 +9,11 @@ from dataclasses import InitVar, dataclass, field
 from datetime import date
 from decimal import Decimal
 from typing import (
-    Annotated,
     Any,
     Generic,
     NamedTuple,
     NewType,
     NotRequired,
-    Required,
     TypedDict,
     TypeVar,
 )
@@ -40,7 +37,6 @@ Early = TypeVar("Early", bound="Later")
 Earlier = TypeVar("Earlier", bound=kinds.List["Later"])
 Choice = TypeVar("Choice", "Later", int)
 Renamed = NewType("Renamed", "Later")
-Lost = NewType("Lost", "Nowhere")  # type: ignore[valid-newtype, name-defined]  # noqa: F821
 
 
 @dataclass
@@ -74,37 +70,6 @@ def received(annotation: Any, value: Any) -> Any:
     convert = converter_of(taking(annotation), ["value"], types)
     assert convert is not None, f"{annotation} is left unchanged"
     return convert({"value": value})["value"]
-
-
-class Base:
-    class Unit(enum.Enum):
-        METER = "m"
-
-
-@dataclass
-class Length(Base):
-    unit: Unit  # type: ignore[name-defined]  # noqa: F821 - the body of Base has it
-    other: Length.Unit
-
-
-def test_a_class_may_name_what_its_base_holds() -> None:
-    unit = Base.Unit.METER
-    assert received(Length, {"unit": "m", "other": "m"}) == Length(unit, unit)
-
-
-def test_a_class_may_name_its_type_parameters() -> None:
-    Item = TypeVar("Item")
-
-    @dataclass
-    class Box(Generic[Item]):
-        content: Item
-        others: list[Item] = field(default_factory=list)
-
-    vars_of: Any = Box
-    vars_of.__type_params__ = (Item,)  # as Python 3.12 does
-    given = {"content": DAY_TEXT, "others": [DAY_TEXT]}
-    assert received(vars_of[date], given) == Box(DAY, [DAY])
-    assert schema(vars_of[date])["properties"]["content"] == DATE
 
 
 STATEMENTS = """
@@ -164,18 +129,6 @@ def test_the_statements_of_python_3_12_are_understood() -> None:
     assert infer(names["generic"]).parameters["properties"] == {"value": DATE}
 
 
-def test_text_in_an_alias_is_of_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    alias = pytest.importorskip("typing_extensions").TypeAliasType
-    days = alias("days", "dict[str, Later]")
-    tree: Any = alias("tree", kinds.Union[kinds.List["tree"], date])
-    assert received(days, {"a": {"day": DAY_TEXT}}) == {"a": Later(DAY)}
-    monkeypatch.setitem(vars(sys.modules[__name__]), "tree", tree)
-    assert received(tree, [[DAY_TEXT], DAY_TEXT]) == [[DAY], DAY]
-    convert = converter_of(taking(alias("lost", "Nowhere")), ["value"])
-    assert convert is not None
-    assert convert({"value": ["x"]}) == {"value": ["x"]}
-
-
 LATER = {
     "type": "object",
     "properties": {"day": DATE, "until": {"anyOf": [DATE, {"type": "null"}]}},
@@ -199,12 +152,6 @@ def test_text_may_stand_for_what_is_defined_later(
 ) -> None:
     assert schema(annotation) == described
     assert received(annotation, given) == wanted
-
-
-def test_text_that_stands_for_nothing_is_told_and_asks_for_nothing() -> None:
-    with pytest.raises(Exception, match="the name 'Nowhere' is not defined"):
-        inferred(Lost)
-    assert converter_of(taking(Lost), ["value"]) is None
 
 
 @dataclass
@@ -303,33 +250,3 @@ class Both(Keys[date], Generic[T]):
 def test_a_class_is_of_what_its_bases_are_of(annotation: Any, given: Any, wanted: Any) -> None:
     assert inferred(annotation).warnings == ()
     assert received(annotation, given) == wanted
-
-
-class Said(TypedDict):
-    a: int
-    b: Annotated[NotRequired[date], "a day"]
-    c: NotRequired[Annotated[date, "a day"]]
-
-
-class Loose(TypedDict, total=False):
-    a: Annotated[Annotated[Required[int], "one"], "two"]
-    b: date
-
-
-def test_what_is_required_may_be_said_within_annotated() -> None:
-    for annotation in (Said, Loose):
-        assert schema(annotation)["required"] == ["a"]
-        assert received(annotation, {"a": 1}) == {"a": 1}
-        assert received(annotation, {"a": 1, "b": DAY_TEXT}) == {"a": 1, "b": DAY}
-
-
-def test_a_class_without_all_its_names_is_converted_as_far_as_they_are_known() -> None:
-    class Gaps(TypedDict):
-        known: date
-        # the name of this annotation is nowhere
-        lost: list[Missing]  # type: ignore[name-defined]  # noqa: F821
-
-    convert = converter_of(taking(Gaps), ["value"])
-    assert convert is not None
-    given = {"value": {"known": DAY_TEXT, "lost": [DAY_TEXT]}}
-    assert convert(given) == {"value": {"known": DAY, "lost": [DAY_TEXT]}}

@@ -88,20 +88,6 @@ def test_a_call_that_can_not_be_has_no_items(take: Any) -> None:
     assert stream.result.error.kind == "unknown_tool"
 
 
-async def test_an_item_is_there_before_the_next_is_made() -> None:
-    going_on = asyncio.Event()
-
-    async def slow() -> AsyncIterator[str]:
-        yield "first"
-        await going_on.wait()
-        yield "second"
-
-    items = aiter(tooler(slow).stream("slow"))
-    assert await anext(items) == "first"
-    going_on.set()
-    assert await anext(items) == "second"
-
-
 @check_each("kind", ["sync", "async"])
 async def test_whoever_stops_early_cancels_the_tool(kind: str) -> None:
     closed = threading.Event()
@@ -127,22 +113,6 @@ async def test_whoever_stops_early_cancels_the_tool(kind: str) -> None:
     assert await asyncio.to_thread(closed.wait, PATIENCE)
 
 
-def test_whoever_stops_a_loop_early_cancels_the_tool() -> None:
-    closed = threading.Event()
-
-    async def endless() -> AsyncIterator[int]:
-        try:
-            while True:
-                yield 1
-        finally:
-            closed.set()
-
-    items = iter(tooler(endless).stream("endless"))
-    assert next(items) == 1
-    items.close()  # type: ignore[attr-defined]
-    assert closed.wait(PATIENCE)
-
-
 async def test_a_generator_is_not_far_ahead_of_whoever_takes_its_items() -> None:
     made = 0
 
@@ -159,31 +129,6 @@ async def test_a_generator_is_not_far_ahead_of_whoever_takes_its_items() -> None
         await asyncio.sleep(0)
     assert made < 50
     await items.aclose()
-
-
-@each_world
-def test_items_are_made_json_one_by_one(take: Any) -> None:
-    def odd() -> Iterator[Any]:
-        yield {1, 2}
-        yield object()
-
-    stream = tooler(odd).stream("odd")
-    assert take(stream) == [[1, 2]]
-    assert stream.result is not None
-    assert stream.result.error is not None
-    assert stream.result.error.kind == "invalid_result"
-
-
-async def test_a_stream_has_the_time_limit_of_the_call() -> None:
-    async def stuck() -> AsyncIterator[int]:
-        yield 1
-        await asyncio.Event().wait()
-
-    stream = tooler(stuck).stream("stuck", timeout=0.01)
-    assert await taken(stream) == [1]
-    assert stream.result is not None
-    assert stream.result.error is not None
-    assert stream.result.error.kind == "timeout"
 
 
 async def test_a_consumer_that_is_cancelled_leaves_no_task_behind() -> None:

@@ -3,19 +3,16 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from typing import Any
 
 import pytest
 
 from sovl_tools.threads import (
     _Worker,
-    start,
 )
 from tests.dispatch.toolbox import run_script
 from tests.patience import PATIENCE
-
-MOOD = ContextVar("MOOD", default="calm")
 
 
 class Outcome:
@@ -44,22 +41,10 @@ def done_by(worker: _Worker, function: Any) -> Any:
     return value
 
 
-def done(function: Any) -> Any:
-    outcome = Outcome()
-    start(function, outcome)
-    return outcome.result[0]
-
-
 def test_a_thread_that_has_had_no_job_for_a_while_ends() -> None:
     thread = done_by(_Worker(idle_seconds=0.01), threading.current_thread)
     thread.join(PATIENCE)
     assert not thread.is_alive()
-
-
-def test_a_thread_that_has_just_been_taken_does_not_end() -> None:
-    worker = _Worker(idle_seconds=0.001)
-    threading.Event().wait(0.02)
-    assert done_by(worker, lambda: "done") == "done"
 
 
 INTERRUPTED = """
@@ -101,74 +86,6 @@ def test_an_interrupt_ends_the_waiting_and_the_call() -> None:
     script = f"from sovl_tools import ToolContext\n{INTERRUPTED}"
     kinds = "cancelled cancelled cancelled"
     assert run_script(script) == f"tarry True wait_later True tarry True {kinds}"
-
-
-REUSE = """
-import threading
-from sovl_tools.dispatch.runner import IS_ON_THREAD, ThreadWork
-from sovl_tools.threads import start
-def names():
-    return [each.name for each in threading.enumerate()].count("sovl-tools-call")
-def do(function):
-    done, found = threading.Event(), []
-    start(function, lambda value, error: (found.append(value), done.set()))
-    return done, found
-"""
-ONE_AFTER_ANOTHER = """
-from sovl_tools.dispatch.runner import IS_ON_THREAD, ThreadWork
-from sovl_tools.threads import _IDLE
-used = set()
-def note():
-    used.add(threading.get_ident())
-    raise SystemExit
-for _ in range(50):
-    done, found = do(note)
-    assert done.wait(60)
-    while not _IDLE:
-        threading.Event().wait(0.001)
-print(len(used), names())
-"""
-AT_THE_SAME_TIME = """
-barrier = threading.Barrier(40)
-jobs = [do(lambda: barrier.wait(60)) for _ in range(40)]
-assert all(done.wait(60) for done, _ in jobs)
-for _ in range(30_000):
-    if names() == 32:
-        break
-    threading.Event().wait(0.001)
-print(sorted(found[0] for _, found in jobs) == list(range(40)), names())
-"""
-
-
-def test_a_thread_that_has_nothing_to_do_is_used_again() -> None:
-    assert run_script(REUSE + ONE_AFTER_ANOTHER) == "1 1"
-
-
-def test_only_so_many_threads_are_kept() -> None:
-    assert run_script(REUSE + AT_THE_SAME_TIME) == "True 32"
-
-
-FORK = """
-import os
-from sovl_tools import threads
-done, found = do(threading.get_ident)
-assert done.wait(60)
-while not threads._IDLE:
-    threading.Event().wait(0.001)
-with threads._LOCK:
-    pid = os.fork()
-    if pid == 0:
-        done, found = do(lambda: 42)
-        os._exit(found[0] if done.wait(60) else 1)
-status = os.waitpid(pid, 0)[1]
-done, found = do(threading.get_ident)
-print(os.waitstatus_to_exitcode(status), done.wait(60))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there's no fork")
-def test_a_forked_process_has_threads_of_its_own() -> None:
-    assert run_script(REUSE + FORK) == "42 True"
 
 
 PREFORKED = """

@@ -66,15 +66,6 @@ def test_an_async_tool_that_takes_too_long_is_cancelled(call: Call) -> None:
 
 
 @each_way
-def test_a_generator_that_takes_too_long_is_given_up(call: Call, release: threading.Event) -> None:
-    def count() -> Iterator[int]:
-        yield 1
-        release.wait()
-
-    assert limit_of(call(tooler(count), "count", timeout=0.01)) == "0.01 s"
-
-
-@each_way
 @check_each(
     ("own", "general", "given", "holds"),
     [
@@ -92,16 +83,6 @@ def test_the_limit_of_the_call_wins_over_the_tools_and_that_over_the_toolers(
     definition = tool(wait_forever, timeout=own) if own else tool(wait_forever)
     result = call(tooler(definition, timeout=general), "wait_forever", timeout=given)
     assert limit_of(result) == holds
-
-
-@each_way
-def test_a_tool_that_was_given_up_does_not_hinder_the_next_call(
-    call: Call, release: threading.Event
-) -> None:
-    dispatcher = tooler(stuck_on(release), timeout=0.01)
-    assert [limit_of(call(dispatcher, "wait")) for _ in range(3)] == ["0.01 s"] * 3
-    release.set()
-    assert call(dispatcher, "wait", timeout=30).value == "released"
 
 
 @each_way

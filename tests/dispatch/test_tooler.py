@@ -69,10 +69,6 @@ async def numbers_later() -> AsyncIterator[int]:
     yield 2
 
 
-async def numbers_of_numbers() -> Iterator[int]:
-    return numbers()
-
-
 def returned() -> AsyncIterator[int]:
     return numbers_later()
 
@@ -93,17 +89,6 @@ def promised() -> Awaitable[list[int]]:
 def test_what_is_no_value_yet_becomes_one(call: Call, function: Any, timeout: float | None) -> None:
     result = call(tooler(function), function.__name__, timeout=timeout)
     assert (result.value, result.error) == ([1, 2], None)
-
-
-@each_way
-@pytest.mark.parametrize("mode", ["inline", "thread"])
-def test_a_generator_becomes_a_list_in_every_mode(call: Call, mode: str) -> None:
-    assert call(tooler(tool(numbers, mode=mode)), "numbers").value == [1, 2]
-
-
-@each_way
-def test_an_async_tool_that_returns_a_generator_gives_its_items(call: Call) -> None:
-    assert call(tooler(numbers_of_numbers), "numbers_of_numbers").value == [1, 2]
 
 
 @each_way
@@ -131,20 +116,6 @@ def test_an_unknown_tool_is_answered_with_a_suggestion(call: Call) -> None:
     assert str(result.error) == "there's no tool 'ehco'; did you mean 'echo'?"
     assert result.error is not None
     assert result.error.kind == "unknown_tool"
-
-
-@each_way
-def test_an_unknown_tool_without_a_near_one_is_just_unknown(call: Call) -> None:
-    assert str(call(tooler(echo), "paint").error) == "there's no tool 'paint'"
-
-
-@each_way
-def test_a_tool_that_did_not_load_is_answered_with_the_reasons(call: Call) -> None:
-    shelf = Shelf(catalog_of(unavailable={"echo": ("one thing", "another")}))
-    result = call(Tooler(shelf), "echo", "whatever")
-    assert str(result.error) == "tool 'echo' is not available: one thing; another"
-    assert result.error is not None
-    assert result.error.kind == "unavailable"
 
 
 @each_way

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolDefinition, Tooler, ToolRegistry, ToolResult, hook, tool
+from sovl_tools import Tooler, ToolRegistry, ToolResult, tool
 from tests.dispatch.toolbox import Call, each_way
 from tests.patience import PATIENCE
 from tests.tables import check_each
@@ -84,26 +84,6 @@ async def test_the_loop_goes_on_while_a_schema_is_made(*, is_async: bool) -> Non
     assert slow.threads[0] is not threading.current_thread()
 
 
-@check_each("is_async", [False, True], ids=["sync", "async"])
-async def test_inline_a_schema_is_made_where_the_tool_runs(*, is_async: bool) -> None:
-    threads = []
-
-    def names() -> list[str]:
-        threads.append(threading.current_thread())
-        return ["a"]
-
-    registry = registry_of(names, execution={"mode": "inline"}, is_async=is_async)
-    assert (await Tooler(registry).call("choose", {"one": "a"})).ok
-    assert threads == [threading.current_thread()]
-
-
-def test_a_sync_call_without_a_limit_makes_the_schema_in_its_own_thread() -> None:
-    slow = Slow()
-    slow.may_go.set()
-    assert Tooler(registry_of(slow, is_async=False)).call_sync("choose", {"one": "a"}).ok
-    assert slow.threads == [threading.current_thread()]
-
-
 async def test_a_call_can_be_cancelled_while_its_schema_is_made() -> None:
     slow = Slow()
     tooler = Tooler(registry_of(slow, is_async=False))
@@ -112,19 +92,6 @@ async def test_a_call_can_be_cancelled_while_its_schema_is_made() -> None:
         assert await asyncio.to_thread(slow.is_asked.wait, PATIENCE)
         assert tooler.cancel("mine")
         assert kind_of(await task) == "cancelled"
-    finally:
-        slow.may_go.set()
-
-
-async def test_a_caller_that_is_cancelled_ends_the_making_of_a_schema() -> None:
-    slow = Slow()
-    tooler = Tooler(registry_of(slow, is_async=False))
-    task = asyncio.create_task(tooler.call("choose", {"one": "a"}))
-    try:
-        assert await asyncio.to_thread(slow.is_asked.wait, PATIENCE)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
     finally:
         slow.may_go.set()
 
@@ -152,17 +119,3 @@ async def test_as_many_calls_at_a_time_are_let_in_whatever_the_schemas() -> None
     results = await Tooler(registry).call_many([("choose", {"one": "a"})] * 8)
     assert [each.value for each in results] == ["a"] * 8
     assert most == 1
-
-
-def test_a_hook_sees_the_tool_with_its_schema_made() -> None:
-    seen: list[ToolDefinition] = []
-
-    @hook
-    def look(call: Any, following: Any) -> Any:
-        seen.append(call.tool)
-        return following(call)
-
-    registry = registry_of(lambda: ["a"], is_async=False)
-    assert Tooler(registry, hooks=[look]).call_sync("choose", {"one": "a"}).ok
-    assert [each.is_dynamic for each in seen] == [False]
-    assert seen[0].parameters["properties"]["one"]["enum"] == ["a"]
