@@ -15,10 +15,11 @@ from pathlib import Path
 import click
 
 from sovl_tools.cli.command import Command, Misuse, note, settings, tools_option, value_reader
-from sovl_tools.cli.output import listed, write
+from sovl_tools.cli.output import write
 from sovl_tools.cli.serve import serve
 from sovl_tools.configuration import add_variables
 from sovl_tools.model.document import JSON
+from sovl_tools.reporting.changes import listed
 from sovl_tools.reporting.text import plain
 from sovl_tools.serving.install import (
     CLIENTS,
