@@ -21,33 +21,25 @@ def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> Non
     Raises:
         OSError: a file can't be written; no tool has changed.
     """
-    is_new_root = not os.path.isdir(root)
-    os.makedirs(root, exist_ok=True)
-    made: list[str] = []
-    stage = os.path.join(root, _hidden("import"))
-    with contextlib.ExitStack() as stack:
-        stack.callback(shutil.rmtree, stage, ignore_errors=True)
-        try:
-            os.mkdir(stage)
-            replaced: dict[str, bytes] = {}
-            for name, files in folders.items():
-                if os.path.lexists(os.path.join(root, name)):
-                    replaced |= {os.path.join(name, file): data for file, data in files.items()}
-                else:
-                    os.mkdir(os.path.join(stage, name))
-                    for file, data in files.items():
-                        with open(os.path.join(stage, name, file), "xb") as opened:
-                            opened.write(data)
-            if hasattr(os, "sync"):  # once, not for each of thousands of files
-                os.sync()
-            for name in os.listdir(stage):
-                os.rename(os.path.join(stage, name), os.path.join(root, name))
-                made.append(os.path.join(root, name))
-            replace_files(root, replaced)
-        except BaseException:
-            for each in [*made, *([root] if is_new_root else [])]:
-                shutil.rmtree(each, ignore_errors=True)
-            raise
+    made = [] if os.path.isdir(root) else [root]
+    replaced: dict[str, bytes] = {}
+    try:
+        os.makedirs(root, exist_ok=True)
+        for name, files in folders.items():
+            folder = os.path.join(root, name)
+            if os.path.lexists(folder):
+                replaced |= {os.path.join(name, file): data for file, data in files.items()}
+                continue
+            os.mkdir(folder)
+            made.append(folder)
+            for file, data in files.items():
+                with open(os.path.join(folder, file), "xb") as opened:
+                    opened.write(data)
+        replace_files(root, replaced)
+    except BaseException:
+        for each in made:
+            shutil.rmtree(each, ignore_errors=True)
+        raise
 
 
 EDITOR_SCHEMA = "tool.schema.json"

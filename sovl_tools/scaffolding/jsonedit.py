@@ -9,9 +9,10 @@ import json
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from itertools import zip_longest
+from typing import NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, canonical
+from sovl_tools.model.document import JSON, canonical, encodes
 
 MARK = "\ufeff"
 """The byte order mark, which some editors write at the beginning of a file."""
@@ -97,18 +98,14 @@ class Layout(NamedTuple):
     Attributes:
         newline: the line ending.
         unit: the indentation of one level.
-        colon: the separator between a key and its value.
-        comma: the separator between two values on one line.
+        space: the space after a colon, or after a comma on one line.
         is_mixed: whether short objects and arrays are written on one line.
-        is_ascii: whether other characters are escaped.
     """
 
     newline: str = "\n"
     unit: str = "  "
-    colon: str = ": "
-    comma: str = ", "
+    space: str = " "
     is_mixed: bool = True
-    is_ascii: bool = False
 
 
 HOUSE = Layout()
@@ -117,20 +114,12 @@ HOUSE = Layout()
 def _layout_of(text: str, tree: Node) -> Layout:
     """Infer the style of a string; ``HOUSE`` where the text doesn't show it."""
     every = list(tree.containers())
-    on_one_line = [each for each in every if "\n" not in text[each.start : each.end]]
-    commas = [text[each.gap(1)] for each in on_one_line if len(each.children) > 1]
-    first = [each.children[0] for each in every if each.children[0].key is not None]
-    colons = [text[child.key_end : child.value.start] for child in first]
-    colon = next((each for each in colons if "\n" not in each), HOUSE.colon)
     lead = text[tree.gap(0)] if tree.children else ""
     return Layout(
         newline="\r\n" if "\r\n" in text else "\n",
         unit=_indentation(lead) if "\n" in lead else HOUSE.unit,
-        colon=colon,
-        comma=commas[0] if commas else ", " if colon != ":" else ",",
-        is_mixed=bool(on_one_line) or not tree.children,
-        # only an escape shows it: a string can be ASCII by chance
-        is_ascii="\\u" in text and text.isascii(),
+        space="" if every and not re.search(r"[:,]\s", text) else HOUSE.space,
+        is_mixed=not every or any("\n" not in text[each.start : each.end] for each in every),
     )
 
 
@@ -159,7 +148,7 @@ def render_json(
             the length.
     """
     if not isinstance(value, dict | list) or not value:
-        return _scalar(value, layout)
+        return _scalar(value)
     if spread is None:
         length = len(indent) + lead + len(_on_one_line(value, layout))
         spread = not (layout.is_mixed and _is_simple(value) and length <= WIDTH)
@@ -169,7 +158,7 @@ def render_json(
     keyed = value.items() if isinstance(value, dict) else ((None, each) for each in value)
     lines = []
     for key, each in keyed:
-        start = "" if key is None else f"{_scalar(key, layout)}{layout.colon}"
+        start = "" if key is None else f"{_scalar(key)}:{layout.space}"
         lines.append(start + render_json(each, layout, indent=inner, lead=len(start)))
     first, last = "{}" if isinstance(value, dict) else "[]"
     between = f",{layout.newline}{inner}"
@@ -185,26 +174,20 @@ def _is_simple(value: JSON) -> bool:
     return not isinstance(value, list) or all(map(_is_simple, value))
 
 
-def _scalar(value: JSON, layout: Layout) -> str:
-    text = json.dumps(value, ensure_ascii=layout.is_ascii)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value)  # half of a surrogate pair can only be written as an escape
-    return text
+def _scalar(value: JSON) -> str:
+    # half of a surrogate pair can only be written as an escape
+    return json.dumps(value, ensure_ascii=not encodes(value) if isinstance(value, str) else False)
 
 
 def _on_one_line(value: JSON, layout: Layout) -> str:
     if not isinstance(value, dict | list) or not value:
-        return _scalar(value, layout)
+        return _scalar(value)
     if isinstance(value, list):
-        inner = layout.comma.join(_on_one_line(each, layout) for each in value)
-        return f"[{inner}]"
+        return f"[{f',{layout.space}'.join(_on_one_line(each, layout) for each in value)}]"
     members = [
-        f"{_scalar(key, layout)}{layout.colon}{_on_one_line(each, layout)}"
-        for key, each in value.items()
+        f"{_scalar(key)}:{layout.space}{_on_one_line(each, layout)}" for key, each in value.items()
     ]
-    return f"{{{layout.comma.join(members)}}}"
+    return f"{{{f',{layout.space}'.join(members)}}}"
 
 
 def edit_json(text: str, document: JSON) -> str:
@@ -226,69 +209,23 @@ def edit_json(text: str, document: JSON) -> str:
     return text[: tree.start] + editor.value(tree, before, document) + text[tree.end :]
 
 
-class _Parts:
-    """The content of an object or array: children, and the gaps around them with their commas.
+def _split(gap: str) -> tuple[str, str, str, str]:
+    """Return the parts of a gap: before its comma, the comma, the rest of the line, and the rest.
 
-    Args:
-        children: the source of the members or items, at least one.
-        gaps: the source before each child and after the last one.
-        comma: the separator of two children on one line.
+    The rest of the line is its comment, if it has one.
     """
-
-    def __init__(self, children: list[str], gaps: list[str], *, comma: str) -> None:
-        self.children = children
-        self.gaps = gaps
-        broken = next((each for each in map(_plain, gaps[:-1]) if "\n" in each), "")
-        newline = "\r\n" if "\r\n" in broken else "\n"
-        self.line_break = f"{newline}{_indentation(broken)}" if broken else ""
-        self._separator = f",{self.line_break}" if broken else comma
-
-    def remove(self, index: int) -> None:
-        """Remove a child, and a comma; comments around it stay."""
-        before, after = self.gaps[index : index + 2]
-        gap = after if index else before
-        if _plain(before) != before or _plain(after) != after:
-            keeps_comma = index > 0 and "," in _plain(after)
-            before = (before if keeps_comma else _without_comma(before)).rstrip(" \t")
-            after = _without_comma(after)
-            is_blank = before.endswith("\n")  # the line that the child was on
-            gap = before + (re.sub(r"^[ \t]*\r?\n", "", after) if is_blank else after)
-        elif len(self.children) == 1:
-            gap = ""
-        self.gaps[index : index + 2] = [gap]
-        del self.children[index]
-
-    def insert(self, index: int, child: str) -> None:
-        """Insert a child; comments on the line of the one before it stay there."""
-        gap, count = self.gaps[index], len(self.children)
-        # children are separated as the last two are, unless a comment separates those
-        between = self.gaps[-2] if count > 1 else self._separator
-        between = between if _plain(between) == between else self._separator
-        if index == 0:
-            before, after = gap, between
-        elif _plain(gap) != gap:
-            end = len(_LINE.match(gap)[0])  # type: ignore[index]
-            behind, rest = _without_comma(gap[:end]).rstrip(), gap[end:]
-            start = self.line_break or ("\n" if "//" in behind else " ")
-            before = f",{behind}{start}"
-            after = "," * ("," in _plain(gap)) + (_without_comma(rest) or " " * (index < count))
-        else:
-            before, after = (gap, gap) if index < count else (between, gap)
-        self.gaps[index : index + 1] = [before, after]
-        self.children.insert(index, child)
-
-    def __str__(self) -> str:
-        pairs = zip(self.gaps, [*self.children, ""], strict=True)
-        return "".join(f"{gap}{child}" for gap, child in pairs)
+    at = _plain(gap).find(",")
+    before, comma, after = ("", "", gap) if at < 0 else (gap[:at], ",", gap[at + 1 :])
+    line = _LINE.match(after)[0].rstrip()  # type: ignore[index]
+    return before, comma, line, after[len(line) :]
 
 
 def _plain(gap: str) -> str:
     return _COMMENT.sub(_blank, gap)
 
 
-def _without_comma(gap: str) -> str:
-    at = _plain(gap).find(",")
-    return gap if at < 0 else gap[:at] + gap[at + 1 :]
+def _is_commented(gap: str) -> bool:
+    return _plain(gap) != gap
 
 
 def _renamed(before: dict[str, JSON], after: dict[str, JSON]) -> dict[str, str]:
@@ -299,6 +236,13 @@ def _renamed(before: dict[str, JSON], after: dict[str, JSON]) -> dict[str, str]:
         for old, new in pairs
         if not (old in after or new in before) and canonical(before[old]) == canonical(after[new])
     }
+
+
+_Entries: TypeAlias = list[tuple[int | None, str | None]]
+"""The children of an object or array, old and new: the index of an old one, and the new source.
+
+The source is None if the child is removed.
+"""
 
 
 class _Editor(NamedTuple):
@@ -313,25 +257,14 @@ class _Editor(NamedTuple):
         # 1 is not true, and not 1.0 either.
         if canonical(before) == canonical(after):
             return self._text_of(node)
-        inside = slice(node.start, node.end)
-        is_commented = self.text[inside] != self.plain[inside]
+        is_commented = self._text_of(node) != self.plain[node.start : node.end]
         is_like = isinstance(before, dict | list) and type(before) is type(after)
-        if is_like and node.children and (after or is_commented):
-            children = [self.text[each.start : each.value.end] for each in node.children]
-            gaps = [self.text[node.gap(index)] for index in range(len(children) + 1)]
-            parts = _Parts(children, gaps, comma=self.layout.comma)
-            if isinstance(after, dict):
-                self._members(node, parts, before, after)
-            else:
-                self._items(parts, before, after)
-            return f"{self.text[node.start]}{parts}{self.text[node.end - 1]}"
+        if is_like and (is_commented or (node.children and after)):
+            entries = self._members if isinstance(after, dict) else self._items
+            return self._joined(node, entries(node, before, after))
         line = self._line_before(node)
         indent = _indentation(line)
         lead, spread = len(line) - len(indent), None if is_free else False
-        if is_like and is_commented:  # it contains only comments
-            new = render_json(after, self.layout, indent=indent, lead=lead, spread=True)
-            last = max(found.end() for found in _COMMENT.finditer(self._text_of(node)))
-            return self._text_of(node)[:last] + new[1:]
         return render_json(after, self.layout, indent=indent, lead=lead, spread=spread)
 
     def _text_of(self, node: Node) -> str:
@@ -341,53 +274,89 @@ class _Editor(NamedTuple):
         """Return the text before a node on its line."""
         return self.text[self.text.rfind("\n", 0, node.start) + 1 : node.start]
 
-    def _members(
-        self, node: Node, parts: _Parts, before: dict[str, JSON], after: dict[str, JSON]
-    ) -> None:
+    def _members(self, node: Node, before: dict[str, JSON], after: dict[str, JSON]) -> _Entries:
+        """Return members in their old order; a new one follows its predecessor."""
         keys, is_free = [*before], "\n" in self._text_of(node)
         renamed = _renamed(before, after)
+        entries: _Entries = []
         for index, child in enumerate(node.children):
-            key = str(child.key)
+            key = keys[index]
+            source = None
             if key in renamed:
                 keys[index] = renamed[key]
-                name = _scalar(renamed[key], self.layout)
-                parts.children[index] = name + self.text[child.key_end : child.value.end]
+                source = _scalar(renamed[key]) + self.text[child.key_end : child.value.end]
             elif key in after:
-                start = self.text[child.start : child.value.start]
                 inner = self.value(child.value, before[key], after[key], is_free=is_free)
-                parts.children[index] = start + inner
-        # remaining keys keep their order, and a new key follows its predecessor
-        previous = ""
-        for index, key in enumerate(after):
+                source = self.text[child.start : child.value.start] + inner
+            entries.append((index, source))
+        place = 0
+        for key, value in after.items():
             if key not in keys:
-                at = keys.index(previous) + 1 if index else 0
-                keys.insert(at, key)
-                parts.insert(at, self._new(parts, key, after[key]))
-            previous = key
-        for index in reversed(range(len(keys))):
-            if keys[index] not in after:
-                parts.remove(index)
+                keys.insert(place, key)
+                entries.insert(place, (None, self._new(node, key, value)))
+            place = keys.index(key) + 1
+        return entries
 
-    def _items(self, parts: _Parts, before: list[JSON], after: list[JSON]) -> None:
+    def _items(self, node: Node, before: list[JSON], after: list[JSON]) -> _Entries:
         old, new = [*map(canonical, before)], [*map(canonical, after)]
+        entries: _Entries = []
         # autojunk would ignore items that are frequent in long arrays
         steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        for step, start, end, first, last in reversed(steps):
+        for step, start, end, first, last in steps:
+            made = [self._new(node, None, each) for each in after[first:last]]
             if step == "equal":
-                continue
-            made = [self._new(parts, None, each) for each in after[first:last]]
-            shared = min(end - start, len(made))
-            parts.children[start : start + shared] = made[:shared]
-            for index in reversed(range(start + shared, end)):
-                parts.remove(index)
-            for index in range(shared, len(made)):
-                parts.insert(start + index, made[index])
+                made = [self._text_of(child.value) for child in node.children[start:end]]
+            entries += zip_longest(range(start, end), made)
+        return entries
 
-    def _new(self, parts: _Parts, key: str | None, value: JSON) -> str:
+    def _new(self, node: Node, key: str | None, value: JSON) -> str:
         """Format a new child."""
-        gap = parts.line_break
-        start = "" if key is None else _scalar(key, self.layout) + self.layout.colon
-        spread = None if gap else False
+        start = "" if key is None else f"{_scalar(key)}:{self.layout.space}"
+        gap = self._between(node)
+        spread = None if "\n" in gap else False
         indent = _indentation(gap)
         inner = render_json(value, self.layout, indent=indent, lead=len(start), spread=spread)
         return start + inner
+
+    def _between(self, node: Node) -> str:
+        """Return the space between two children of an object or array."""
+        gaps = [_plain(self.text[node.gap(index)]) for index in range(len(node.children) + 1)]
+        broken = next((each for each in gaps if "\n" in each), None)
+        if broken is None:
+            return self.layout.space
+        indent = _indentation(broken)
+        return self.layout.newline + (indent if node.children else indent + self.layout.unit)
+
+    def _joined(self, node: Node, entries: _Entries) -> str:
+        """Return an object or array of other children; comments between the old ones stay."""
+        between = self._between(node)
+        gaps = [self.text[node.gap(index)] for index in range(len(node.children) + 1)]
+        leads, ends, comma = [gaps[0]], [], ""
+        for gap in gaps[1:]:
+            head, comma, comment, lead = _split(gap)
+            leads.append(lead)
+            ends.append((head, comment))
+        *leads, tail = leads
+        parts, count = [], sum(source is not None for _, source in entries)
+        if not leads:  # it contains only comments, which stay before the children
+            parts, tail = [tail.rstrip()], tail[len(tail.rstrip()) :]
+        for index, source in entries:
+            lead, (head, comment) = (
+                (between, ("", "")) if index is None else (leads[index], ends[index])
+            )
+            if source is None:
+                parts.append(f"{lead.rstrip() if _is_commented(lead) else ''}{comment}")
+                continue
+            count -= 1
+            if not any(parts) and leads and not _is_commented(leads[0]):
+                lead = leads[0]
+            elif index == 0 and any(parts) and not _is_commented(lead):
+                lead = between
+            parts += [
+                lead,
+                source,
+                head if count or comma else "",
+                "," if count or comma else "",
+                comment,
+            ]
+        return f"{self.text[node.start]}{''.join(parts)}{tail}{self.text[node.end - 1]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, NoneType
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from sovl_tools.scaffolding.files import EDITOR_SCHEMA
 from sovl_tools.scaffolding.jsonedit import render_json
 from sovl_tools.scaffolding.patch import insert, overwrite
 from sovl_tools.schema.applicators import alternatives_of, values_of
-from sovl_tools.schema.engine import compile_schema, problems_at
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import describe
 from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
 from sovl_tools.signature.agreement import PARAMETERS
@@ -348,7 +348,6 @@ def tool_of_function(
 
 
 _DEEPEST = 8
-_PLACE = "the sample of a call"  # not a name that people write
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -368,56 +367,30 @@ def sample_argument(parameters: dict[str, JSON], name: str) -> str:
 
 
 def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
-    """Return a value that a schema accepts, or at least a value of its type."""
-    value: JSON = "text"
+    """Return a typical value of a schema."""
     found = follow(schema, root)
     if not isinstance(found, dict) or depth > _DEEPEST:
-        return value
-    # References in a part are followed from the root, so that it needs a place there.
-    whole = {**root, "$defs": {**root.get("$defs", {}), _PLACE: found}}
-    node = SchemaNode(("parameters", "$defs", _PLACE), found, whole, ("parameters",))
-    for value in _values(found, root, depth):
-        # other keywords can reject a guess
-        if not problems_at(node, value):
-            break
-    return value
-
-
-def _values(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[JSON]:
-    yield from values_of(schema) or ()
-    yield from schema.get("examples", ())
-    for each in alternatives_of(schema):
-        if each is not schema:
-            yield sample(each, root, depth + 1)
-    said = schema.get("type", [])
-    kinds = [said] if isinstance(said, str) else said
+        return "text"
+    listed = [*(values_of(found) or ()), *found.get("examples", ())]
+    if listed:
+        return listed[0]
+    first = alternatives_of(found)[0]
+    if first is not found:
+        return sample(first, root, depth + 1)
+    said = found.get("type", "string")
+    value: JSON = _FORMATS.get(found.get("format", ""), "text")
     # null is valid for an optional value, but isn't a useful sample
-    for type_ in sorted(kinds, key=lambda type_: type_ == "null") or ["string"]:
-        match type_:
-            case "string":
-                text = _FORMATS.get(schema.get("format", ""), "text")
-                yield text
-                length = schema.get("minLength", 1)
-                yield (text * length)[: schema.get("maxLength", length)]
-                yield "1"  # many a pattern takes a digit
-            case "integer" | "number":
-                yield 1 if type_ == "integer" else 1.5
-                yield from (
-                    schema[key] for key in ("minimum", "maximum", "multipleOf") if key in schema
-                )
-                yield schema.get("exclusiveMinimum", 0) + 1
-            case "boolean":
-                yield True
-            case "array":
-                items = [sample(each, root, depth + 1) for each in schema.get("prefixItems", ())]
-                count = min(schema.get("minItems", 0), _DEEPEST) - len(items)
-                item = sample(schema.get("items", {}), root, depth + 1) if count > 0 else None
-                yield [*items, *[item] * count]
-            case "object":
-                properties = schema.get("properties", {})
-                yield {
-                    name: sample(properties.get(name, {}), root, depth + 1)
-                    for name in schema.get("required", ())
-                }
-            case _:
-                yield None
+    match min([said] if isinstance(said, str) else said, key=lambda each: each == "null"):
+        case "integer" | "number" as type_:
+            value = found.get("minimum", 1 if type_ == "integer" else 1.5)
+        case "boolean":
+            value = True
+        case "array":
+            items = found.get("prefixItems") or [found.get("items", {})] * found.get("minItems", 0)
+            value = [sample(each, root, depth + 1) for each in items]
+        case "object":
+            properties, names = found.get("properties", {}), found.get("required", ())
+            value = {name: sample(properties.get(name, {}), root, depth + 1) for name in names}
+        case "null":
+            value = None
+    return value
