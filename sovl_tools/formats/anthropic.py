@@ -45,10 +45,6 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
         options: the format's options.
         spent: the share of the limits that the strict tools so far use; this tool's is added.
     """
-    schema = shape.tool.parameters
-    optional = schema.get("properties", {}).keys() - schema.get("required", ())
-    if len(optional) > ANTHROPIC.strict["optional parameters"] - spent["optional parameters"]:
-        return not_strict(shape, _beyond("optional parameters"))  # without a walk in vain
     try:
         found = strict(shape.tool, _FORM)
     except StrictError as error:
@@ -94,20 +90,11 @@ def _completed(shape: Shape, options: Options) -> Shape:
 
 
 def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
-    """Return the shapes with as many of them strict as there can be in one request.
-
-    Tools that aren't strict are unchanged, so that no needless forms are made.
-    """
+    """Return the shapes with as many of them strict as there can be in one request."""
     if not options.strict:
         return list(shapes)
-    spent, full = dict.fromkeys(ANTHROPIC.strict, 0), _beyond("strict tools")
-    found = []
-    for shape in shapes:
-        if spent["strict tools"] < ANTHROPIC.strict["strict tools"]:
-            found.append(_enforced(shape, options, spent))
-        else:  # the limits leave no room for any other tool
-            found.append(not_strict(shape, full))
-    return found
+    spent = dict.fromkeys(ANTHROPIC.strict, 0)
+    return [_enforced(shape, options, spent) for shape in shapes]
 
 
 def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss, ...]]:

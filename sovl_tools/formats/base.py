@@ -48,10 +48,7 @@ class Loss(NamedTuple):
     help: str | None = None
 
 
-Compile: TypeAlias = Callable[[dict[str, JSON]], Callable[[JSON], bool]]
-"""From a schema to what says whether a value matches it."""
-
-Undo: TypeAlias = Callable[[dict[str, JSON], Compile], dict[str, JSON]]
+Undo: TypeAlias = Callable[[dict[str, JSON]], dict[str, JSON]]
 """Turns the model's arguments into the manifest's; doesn't change its input."""
 
 

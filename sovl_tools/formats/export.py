@@ -122,7 +122,7 @@ class Export:
                 return arguments
         if not isinstance(given, dict):
             return arguments
-        return shape.undo(given, lambda schema: compile_schema(schema).is_valid)
+        return shape.undo(given)
 
     def __repr__(self) -> str:
         return f"<Export of {len(self.shapes)} tools as {self._target}>"

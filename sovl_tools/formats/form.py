@@ -6,23 +6,22 @@ removed again before the tool is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from inspect import CO_VARKEYWORDS
 from types import CodeType
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.annotations.hints import underlying
-from sovl_tools.formats.base import ROOT, Compile, Loss, Options, Shape
+from sovl_tools.formats.base import ROOT, Loss, Options, Shape
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.providers import Dialect, Provider
-from sovl_tools.formats.size import excess_of
+from sovl_tools.formats.size import size_of
 from sovl_tools.formats.strict import StrictError, strict_subset
 from sovl_tools.formats.transformer import loose as loosened
 from sovl_tools.formats.transformer import refused_names
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.subschemas import with_subschemas
 
 _Schema: TypeAlias = dict[str, JSON]
 
@@ -64,14 +63,16 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
     Raises:
         StrictError: the provider can't enforce the schema.
     """
-    parameters, dialect, most = tool.parameters, form.provider.dialect, form.provider.size
+    parameters, dialect = tool.parameters, form.provider.dialect
     try:
         found = strict_subset(parameters, dialect, require_all=dialect.require_all)
-        excess = excess_of(found.schema, most) if most is not None else None
     except RecursionError:
         raise StrictError(ROOT, "it is nested too deep") from None
-    if excess is not None:
-        raise StrictError(ROOT, f"it has {excess}")
+    if form.provider.size:
+        size = size_of(found.schema)._asdict()
+        for name, most in form.provider.size.items():
+            if size[name] > most:
+                raise StrictError(ROOT, f"it has {size[name]:,} {name}, more than {most:,}")
     losses = found.losses
     if "additionalProperties" not in parameters and _takes_any_keyword(tool):
         message = "the function takes other arguments too, which can't be given"
@@ -98,18 +99,17 @@ def not_strict(shape: Shape, why: StrictError) -> Shape:
 class Restore:
     """Removes nulls that represent omitted properties from arguments.
 
-    A null that the manifest admits means itself. A value of several alternatives is read as the
-    first that it matches.
+    A null that the manifest admits means itself. An object of several alternatives is read as the
+    first that has its properties, and no others.
     """
 
     def __init__(self, parameters: _Schema, dialect: Dialect) -> None:
         self._parameters = parameters
         self._dialect = dialect
-        self._checks: dict[int, Callable[[JSON], bool]] = {}
 
-    def __call__(self, arguments: _Schema, compile_schema: Compile) -> _Schema:
+    def __call__(self, arguments: _Schema) -> _Schema:
         """Return the arguments without such nulls; values that don't match stay unchanged."""
-        restored: _Schema = self._restored(arguments, self._schema, compile_schema)
+        restored: _Schema = self._restored(arguments, self._schema)
         return restored
 
     @cached_property
@@ -117,56 +117,43 @@ class Restore:
         """The schema in the dialect, with optional properties."""
         return strict_subset(self._parameters, self._dialect).schema
 
-    def _restored(self, value: JSON, schema: _Schema, compile_schema: Compile) -> JSON:
-        while "$ref" in schema:
-            name = schema["$ref"].removeprefix("#/$defs/")
-            schema = self._schema if name == "#" else self._schema["$defs"][name]
-        if "anyOf" in schema and isinstance(value, dict | list):
-            return self._alternative(value, schema["anyOf"], compile_schema)
+    def _restored(self, value: JSON, schema: _Schema) -> JSON:
+        schema = next((each for each in self._branches(schema) if _is_read_as(value, each)), {})
         if isinstance(value, list) and "items" in schema:
-            return [self._restored(each, schema["items"], compile_schema) for each in value]
+            return [self._restored(each, schema["items"]) for each in value]
         if not isinstance(value, dict) or "properties" not in schema:
             return value
         members = schema["properties"]
         return {
-            name: self._restored(each, members.get(name, {}), compile_schema)
+            name: self._restored(each, members[name])
             for name, each in value.items()
             if each is not None or not self._is_omission(name, schema)
         }
 
+    def _branches(self, schema: _Schema) -> Iterator[_Schema]:
+        """Yield the alternatives in a schema, or itself, behind their references."""
+        if "$ref" in schema:
+            name = schema["$ref"].removeprefix("#/$defs/")
+            yield from self._branches(self._schema if name == "#" else self._schema["$defs"][name])
+        elif "anyOf" in schema:
+            for each in schema["anyOf"]:
+                yield from self._branches(each)
+        else:
+            yield schema
+
     def _is_omission(self, name: str, schema: _Schema) -> bool:
         """Return whether a null under a name represents an omitted property."""
-        known = schema["properties"].get(name)
-        if known is None or name in schema["required"]:
+        if name in schema["required"]:
             return False
-        return not accepts_null(known, self._schema.get("$defs", {}))
-
-    def _alternative(self, value: JSON, branches: list[_Schema], compile_schema: Compile) -> JSON:
-        for branch in branches:
-            restored = self._restored(value, branch, compile_schema)
-            if len(branches) == 1:  # which wraps a reference
-                return restored
-            # The branches live as long as this object, so that their ids stay unique.
-            if id(branch) not in self._checks:
-                whole = {**_rerooted(branch), "$defs": self._definitions()}
-                self._checks[id(branch)] = compile_schema(whole)
-            if self._checks[id(branch)](restored):
-                return restored
-        return value
-
-    def _definitions(self) -> _Schema:
-        """Return all definitions, and the schema itself as one of them."""
-        definitions = {**self._schema.get("$defs", {}), _ROOT: {**self._schema, "$defs": {}}}
-        return {name: _rerooted(each) for name, each in definitions.items()}
+        return not accepts_null(schema["properties"][name], self._schema.get("$defs", {}))
 
 
-_ROOT = "(root)"  # no name of a definition that anyone writes
-
-
-def _rerooted(schema: JSON) -> JSON:
-    """Return a schema that can be in another: ``#`` leads to a definition."""
-    if not isinstance(schema, dict):  # false: other properties are forbidden
-        return schema
-    if schema.get("$ref") == "#":
-        return {**schema, "$ref": f"#/$defs/{_ROOT}"}
-    return with_subschemas(schema, _rerooted)
+def _is_read_as(value: JSON, schema: _Schema) -> bool:
+    """Return whether a value that a provider has checked is of this alternative."""
+    if not isinstance(value, dict):
+        return isinstance(value, list) and "items" in schema
+    members = schema.get("properties", {})
+    return value.keys() <= members.keys() and all(
+        "const" not in members[name] or each in (members[name]["const"], None)
+        for name, each in value.items()
+    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sovl_tools.formats.base import Format, Loss, Options, Shape, as_list
 from sovl_tools.formats.form import Form, convert_tool
@@ -46,31 +46,16 @@ _DEFAULTS = "sovl_tools.authoring.aitool"
 
 def _route(tool: ToolDefinition, options: Options) -> Shape:
     """Return one tool; the definition of a subclass of ``AITool`` wins."""
-    try:
-        own = _own(tool)
-    except Exception as error:  # noqa: BLE001 - it is the code of the tool's author
-        message = f"get_openrouter_tool_definition failed: {type(error).__name__}: {error}"
-        found = convert_tool(_ROUTED, tool, options)
-        return found._replace(losses=(Loss("dropped", (), message), *found.losses))
-    if own is None:
+    make = getattr(tool.instance, "get_openrouter_tool_definition", None)
+    if make is None or getattr(make, "__module__", "") == _DEFAULTS:
         return convert_tool(_ROUTED, tool, options)
+    own = json.loads(json.dumps(make()))
+    if own["function"]["name"] != tool.name:
+        raise ValueError(f"it names {own['function']['name']!r}, not {tool.name!r}")
     is_strict = own["function"].get("strict") is True
     message = "not strict: its own definition is not"
     losses = (Loss("loose", (), message),) if options.strict and not is_strict else ()
     return Shape(tool, own, losses, is_strict=is_strict)
-
-
-def _own(tool: ToolDefinition) -> Any:
-    """Return a subclass's own definition, None without one."""
-    make = getattr(tool.instance, "get_openrouter_tool_definition", None)
-    if make is None or getattr(make, "__module__", "") == _DEFAULTS:
-        return None
-    own = json.loads(json.dumps(make()))
-    if not isinstance(own, dict) or not isinstance(own.get("function"), dict):
-        raise TypeError("it returned no object with a 'function'")
-    if own["function"].get("name") != tool.name:
-        raise ValueError(f"it names {own['function'].get('name')!r}, not {tool.name!r}")
-    return own
 
 
 # some models get more than they take

@@ -7,20 +7,15 @@ OpenAPI Specification 3.1.
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, get_args
 
 from sovl_tools.formats.base import Format, Loss, Options, Shape
-from sovl_tools.formats.meaning import note, with_notes
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON
 from sovl_tools.model.result import FailureKind
-from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.keywords import IDENTITY
-from sovl_tools.schema.rewrite import Definitions, Rewrite, refer
-from sovl_tools.schema.subschemas import SchemaNode, lookup
+from sovl_tools.schema.rewrite import Definitions, Rewrite
 
 
 class Answer(NamedTuple):
@@ -63,29 +58,23 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def convert(tool: ToolDefinition, _: Options) -> Shape:
-    """Return one tool as its path, the schema of its arguments, and other named schemas.
+    """Return one tool as its path and its named schemas.
 
-    A default stays only if it certainly matches its own schema, because checkers reject a document
-    for a schema that does not; other keywords are in the description. Definitions, from any place,
-    and anchors become components and references to those.
+    Definitions, from any place, and anchors become components and references to those.
     """
     name = f"{tool.name}.arguments"
-    operation = _operation(tool, _SCHEMAS + name)
-    arguments, others, losses = _components(tool.parameters, name, ("parameters",))
+    schemas = _components(tool.parameters, name)
     if tool.output_schema is not None:
-        name = f"{tool.name}.result"
-        result, more, lost = _components(tool.output_schema, name, ("output_schema",))
-        others, losses = (*others, (name, result), *more), (*losses, *lost)
-    return Shape(tool, ({"post": operation}, arguments, others), losses)
+        schemas += _components(tool.output_schema, f"{tool.name}.result")
+    return Shape(tool, ({"post": _operation(tool, _SCHEMAS + name)}, schemas))
 
 
 def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return one document of all tools; the call of NAME is ``POST /tools/NAME``."""
     paths, schemas = {}, {"Problem": _problem()}
     for shape in shapes:
-        name = shape.tool.name
-        paths[f"/tools/{name}"], schemas[f"{name}.arguments"], others = shape.definition
-        schemas.update(others)
+        paths[f"/tools/{shape.tool.name}"], more = shape.definition
+        schemas.update(more)
     lines = [f"- {status} `{name}`: {words}" for name, (status, _, words) in ANSWERS.items()]
     statuses = "\n".join(
         ["There's no value. The status, and the type in the body, say why:", "", *lines]
@@ -173,97 +162,16 @@ def _problem() -> dict[str, JSON]:
     }
 
 
-_Components: TypeAlias = tuple[
-    dict[str, JSON], tuple[tuple[str, dict[str, JSON]], ...], tuple[Loss, ...]
-]
-
-
-def _components(schema: dict[str, JSON], name: str, base: Path) -> _Components:
-    """Return a schema as a component, its definitions X as components NAME.X, and its losses."""
-    work = _Component(
-        Definitions(schema, lambda part: _SCHEMAS + (name if part is None else f"{name}.{part}")),
-        base,
-    )
-    own = _complete(work.schema(schema, base))
-    parts = tuple((f"{name}.{part}", _complete(each)) for part, each in work.finish().items())
-    return own, parts, tuple(work.losses)
-
-
 class _Component(Rewrite):
-    """A copy of a schema that passes checkers of documents.
-
-    Attributes:
-        losses: the parts that it lacks.
-    """
+    """A copy of a schema without the keywords of its own place."""
 
     dropped = IDENTITY | {"$schema"}
 
-    def __init__(self, definitions: Definitions, base: Path) -> None:
-        super().__init__(definitions, base)
-        self.losses: list[Loss] = []
 
-    def reference(self, reference: str) -> str:
-        """Return the reference to a component, which is never only true or false."""
-        is_object = isinstance(lookup(self.definitions.root, reference).target, dict)
-        return (self.definitions.address(reference) if is_object else None) or reference
-
-    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
-        """Return a subschema without the keywords that checkers reject, and record their loss."""
-        notes = []
-        is_readable = "pattern" not in schema or _is_readable(schema["pattern"])
-        if "default" in schema:
-            default, root = schema["default"], self.definitions.root
-            # checkers would take a default that has "$ref" for a reference
-            is_reference = isinstance(default, dict) and "$ref" in default
-            node = SchemaNode(path, schema, root, self.base)
-            is_refused = is_reference or problems_at(node, default, with_formats=True)
-            if is_refused or not is_readable:
-                notes.append(note("default", made.pop("default")))
-                message = "default is in the description only: its own schema may reject it"
-                advice = "correct or remove it"
-                self.losses.append(Loss("moved", (*path, "default"), message, advice))
-        if not is_readable:
-            notes.append(note("pattern", made.pop("pattern")))
-            message = "pattern is in the description only: not everyone can read it"
-            self.losses.append(Loss("moved", (*path, "pattern"), message, "write it more simply"))
-        for keyword in ("$dynamicRef", "$ref"):
-            if keyword in made and not self.definitions.is_address(made[keyword]):
-                self._replace(made, keyword, path)
-        return with_notes(made, notes)
-
-    def _replace(self, made: dict[str, JSON], keyword: str, path: Path) -> None:
-        """Inline a reference's target, if that isn't a component so far."""
-        reference = made.pop(keyword)
-        target = lookup(self.definitions.root, reference).target
-        if isinstance(target, bool):
-            made["allOf"] = [*made.get("allOf", ()), target]
-        elif isinstance(target, dict):
-            refer(made, self.definitions.address(reference))
-        else:
-            message = f"{keyword} leads to nothing that a document could hold"
-            help_ = "put what is meant under '$defs'"
-            self.losses.append(Loss("dropped", (*path, keyword), message, help_))
-
-
-def _is_readable(pattern: str) -> bool:
-    """Return whether everyone reads a regular expression, and reads the same in it."""
-    with warnings.catch_warnings():
-        # Python warns of a set within a set, such as [[:alpha:]], which others take for one
-        warnings.simplefilter("error", FutureWarning)
-        try:
-            re.compile(pattern)
-        except (re.error, FutureWarning):
-            return False
-    return True
-
-
-def _complete(component: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a component that requires next to an ``allOf`` only its own properties.
-
-    Checkers reject others, since they overlook what conditions describe.
-    """
-    required = component.get("required", ())
-    if "allOf" not in component or component.get("properties", {}).keys() >= {*required}:
-        return component
-    rest = {key: each for key, each in component.items() if key != "required"}
-    return {**rest, "allOf": [*component["allOf"], {"required": required}]}
+def _components(schema: dict[str, JSON], name: str) -> list[tuple[str, dict[str, JSON]]]:
+    """Return a schema as the component NAME, and its definitions X as components NAME.X."""
+    copy = _Component(
+        Definitions(schema, lambda part: _SCHEMAS + (name if part is None else f"{name}.{part}"))
+    )
+    own = copy.schema(schema, ())
+    return [(name, own), *((f"{name}.{part}", each) for part, each in copy.finish().items())]

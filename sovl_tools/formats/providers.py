@@ -13,8 +13,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from sovl_tools.formats.equivalents import Say, as_choice, as_inclusive
-from sovl_tools.formats.size import Size
 from sovl_tools.model.document import JSON
 
 # an escaped parenthesis begins no group, but one after an escaped backslash does
@@ -48,11 +46,9 @@ class Dialect:
     Attributes:
         keeps: keywords that stay unchanged, except ``admits``; None for all.
         admits: tells it of the values of some keywords.
-        says: keywords that others say.
-        doubtful: keywords that can be ignored.
         root: keywords that can't be next to the properties of the root.
-        needs_members: whether arrays must have ``items``, and objects
-            properties are.
+        needs_members: whether arrays must have ``items``, and objects ``properties``.
+        needs_enum: whether a constant must be an enum of one, and an enum must have a type.
         require_all: whether every property must be required; an optional one can be null instead.
         is_recursive: whether definitions may refer to themselves.
         wraps_references: whether a reference with other keywords next to it becomes an ``anyOf`` of
@@ -62,10 +58,9 @@ class Dialect:
 
     keeps: frozenset[str] | None = None
     admits: Mapping[str, Callable[[JSON], bool]] = field(default_factory=dict)
-    says: Mapping[str, Say] = field(default_factory=dict)
-    doubtful: frozenset[str] = frozenset()
     root: frozenset[str] = frozenset()
     needs_members: bool = False
+    needs_enum: bool = False
     require_all: bool = False
     is_recursive: bool = True
     wraps_references: bool = False
@@ -77,7 +72,7 @@ class Dialect:
         return frozenset(each for each in _PLAIN if each not in self.admits and self.takes(each, 0))
 
     def takes(self, keyword: str, value: JSON) -> bool:
-        """Return whether a keyword may stay, be it said in others."""
+        """Return whether a keyword may stay."""
         if keyword in self.admits:
             return self.admits[keyword](value)
         return self.keeps is None or keyword in self.keeps
@@ -90,7 +85,7 @@ class Provider(NamedTuple):
         name: what people call it.
         loose: the JSON Schema that it takes without enforcing it.
         dialect: the part of JSON Schema that it enforces for strict tools.
-        size: how large the schema of a strict tool can be; None for any size.
+        size: how large the schema of a strict tool can be.
         tools: the maximum number of tools in one request.
         strict: the limits of all strict tools of one request together.
         names: the pattern of property names; None for any name.
@@ -100,7 +95,7 @@ class Provider(NamedTuple):
     name: str
     loose: Dialect
     dialect: Dialect = Dialect(frozenset())
-    size: Size | None = None
+    size: Mapping[str, int] = MappingProxyType({})
     tools: int = sys.maxsize
     strict: Mapping[str, int] = MappingProxyType({})
     names: re.Pattern[str] | None = None
@@ -139,7 +134,7 @@ OPENAI = Provider(
         wraps_references=True,
         tells_by_first=True,
     ),
-    Size(properties=5000, values=1000, levels=10),
+    {"properties": 5000, "values": 1000},
     tools=128,
 )  # fmt: skip
 
@@ -160,26 +155,25 @@ ANTHROPIC = Provider(
 # a request is passed on to a provider, so that a schema must suit them all
 OPENROUTER = OPENAI._replace(name="OpenRouter", names=ANTHROPIC.names)
 
-_DOUBTFUL = frozenset(
-    {"minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"}
-)
+
+def are_choices(values: JSON) -> bool:
+    """Return whether an enum has only strings and numbers, which Gemini takes."""
+    return {*map(type, values)} <= {str, int, float}
+
+
 GEMINI = Provider(
     "Gemini",
     Dialect(
-        _DOUBTFUL
-        | {
-            "type", "title", "description", "default", "format", "minItems", "maxItems",
-            "minimum", "maximum", "items", "prefixItems", "anyOf", "properties",
-            "additionalProperties", "required", "const", "enum", "$ref", "exclusiveMinimum",
-            "exclusiveMaximum",
-        },
-        says={
-            "const": as_choice,
-            "enum": as_choice,
-            "exclusiveMinimum": as_inclusive,
-            "exclusiveMaximum": as_inclusive,
-        },
-        doubtful=_DOUBTFUL,
+        frozenset(
+            {
+                "type", "title", "description", "default", "format", "minItems", "maxItems",
+                "minimum", "maximum", "items", "prefixItems", "anyOf", "properties",
+                "additionalProperties", "required", "$ref", "minLength", "maxLength", "pattern",
+                "uniqueItems", "minProperties", "maxProperties",
+            }
+        ),
+        {"enum": are_choices},
+        needs_enum=True,
         wraps_references=True,
         root=OPENAI.loose.root,
     ),

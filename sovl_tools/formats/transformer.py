@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from sovl_tools.formats.base import ROOT, Kind, Loss
 from sovl_tools.formats.meaning import are_disjoint, is_idle, is_silent, note, with_notes
-from sovl_tools.formats.providers import Dialect, Provider
-from sovl_tools.model.document import JSON, Path, copied, pointer
+from sovl_tools.formats.providers import Dialect, Provider, are_choices
+from sovl_tools.model.document import JSON, Path, copied, kind, pointer
 from sovl_tools.schema.keywords import ANNOTATIONS, SILENT
 from sovl_tools.schema.rewrite import Definitions, Rewrite
 from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, nodes
@@ -131,15 +131,8 @@ class Transformer(Rewrite):
             schema, path = self.direct(schema, path)
         schema, path = self.prepared(schema, path)
         made, moved = self._kept(schema, path)
-        notes: list[str] = []
-        if dialect.says and not dialect.says.keys().isdisjoint(made):
-            made, notes = self._in_others(made, path)
-        if dialect.doubtful:
-            self._doubt(made, path)
         if moved:
-            notes += self._in_words(schema, moved, path)
-        if notes:
-            made = with_notes(made, notes)
+            made = with_notes(made, self._in_words(schema, moved, path))
         if dialect.wraps_references and "$ref" in made and len(made) > 1:
             made["anyOf"] = [{"$ref": made.pop("$ref")}]
         if "properties" in made:
@@ -165,23 +158,6 @@ class Transformer(Rewrite):
                 moved.append(keyword)
         return made, moved
 
-    def _in_others(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
-        """Return a schema with keywords said in others, and notes of what those don't say."""
-        notes = []
-        for keyword in [each for each in schema if each in self.dialect.says]:
-            said = self.dialect.says[keyword](schema, keyword)
-            schema = said.schema
-            if said.note is not None:
-                notes.append(said.note)
-                self.record(said.kind, (*path, keyword), said.message)
-        return schema, notes
-
-    def _doubt(self, schema: dict[str, JSON], path: Path) -> None:
-        for keyword, value in schema.items():
-            if keyword in self.dialect.doubtful and value:
-                message, advice = f"{keyword} can be ignored", "say it in the description too"
-                self.record("doubt", (*path, keyword), message, advice)
-
     def direct(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
         """Return a schema, or the only one of its ``allOf`` with the annotations next to it."""
         schema = self.with_plain_reference(schema)
@@ -195,9 +171,11 @@ class Transformer(Rewrite):
 
     def prepared(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
         """Return a schema with the keywords that the provider demands, and its path."""
+        if self.dialect.needs_enum and not schema.keys().isdisjoint({"const", "enum"}):
+            schema = _as_choice(schema)
         if self.dialect.needs_members and "type" in schema:
-            for kind, keyword in (("array", "items"), ("object", "properties")):
-                if keyword not in schema and kind in schema["type"]:
+            for name, keyword in (("array", "items"), ("object", "properties")):
+                if keyword not in schema and name in schema["type"]:
                     schema = {**schema, keyword: {}}
         return schema, path
 
@@ -237,9 +215,9 @@ class Transformer(Rewrite):
             return value
         return self.schema(value, (*path, keyword))
 
-    def record(self, kind: Kind, path: Path, message: str, advice: str | None = None) -> None:
+    def record(self, kind: Kind, path: Path, message: str) -> None:
         """Add a loss."""
-        self.losses.append(Loss(kind, path, message, advice))
+        self.losses.append(Loss(kind, path, message))
 
     def _in_words(self, schema: dict[str, JSON], moved: Sequence[str], path: Path) -> list[str]:
         """Return in words the keywords that can't stay, and record that they are lost."""
@@ -255,6 +233,17 @@ class Transformer(Rewrite):
             for each in said
             if each not in _CONSEQUENCES or "if" in schema
         ]
+
+
+def _as_choice(schema: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a schema with the type of its choices, and with a constant as an enum of one."""
+    values = [schema["const"]] if "const" in schema else schema["enum"]
+    types = list(dict.fromkeys(map(kind, values)))
+    typed = {"type": types[0] if len(types) == 1 else types, **schema}
+    if are_choices(values):
+        typed.pop("const", None)
+        typed["enum"] = values
+    return typed
 
 
 def _audible(schema: dict[str, JSON]) -> set[str]:

@@ -114,17 +114,9 @@ def test_openai_refuses_little_where_it_does_not_enforce(
     ("schema", "expected"),
     [
         ({"const": "x"}, {"type": "string", "enum": ["x"]}),
-        ({"const": 5, "type": "number"}, {"type": "integer", "enum": [5]}),
-        ({"const": None}, {"type": "null"}),
+        ({"const": 5, "type": "number"}, {"type": "number", "enum": [5]}),
         ({"enum": ["x", "y"], "type": "string"}, {"type": "string", "enum": ["x", "y"]}),
         ({"enum": ["x", 1, 2.5]}, {"type": ["string", "integer", "number"], "enum": ["x", 1, 2.5]}),
-        ({"enum": [True, False]}, {"type": "boolean"}),
-        (
-            {"enum": ["x", None], "title": "X"},
-            {"title": "X", "anyOf": [{"type": "string", "enum": ["x"]}, {"type": "null"}]},
-        ),
-        ({"type": "integer", "exclusiveMinimum": 2}, {"type": "integer", "minimum": 3}),
-        ({"type": "integer", "exclusiveMaximum": 2.5}, {"type": "integer", "maximum": 2}),
         ({"oneOf": [TEXT, {"type": "null"}]}, {"anyOf": [TEXT, {"type": "null"}]}),
         ({"allOf": [{**TEXT, "enum": ["x"]}], "title": "A"}, {**TEXT, "enum": ["x"], "title": "A"}),
         ({**TEXT, "deprecated": False, "x-own": 1}, TEXT),
@@ -142,7 +134,7 @@ def test_openai_refuses_little_where_it_does_not_enforce(
 )
 def test_gemini_is_told_some_keywords_in_others(schema: Any, expected: Any) -> None:
     found, losses = said("gemini", schema, text=TEXT)
-    assert (found, [each for each in losses if each[0] != "doubt"]) == (expected, [])
+    assert (found, losses) == (expected, [])
 
 
 @check_each(
@@ -161,8 +153,8 @@ def test_gemini_is_told_some_keywords_in_others(schema: Any, expected: Any) -> N
         ),
         (
             {"type": "number", "exclusiveMinimum": 2},
-            {"type": "number", "minimum": 2, "description": "Greater than 2."},
-            "rewritten",
+            {"type": "number", "description": "Greater than 2."},
+            "moved",
         ),
         ({"oneOf": [TEXT, TEXT]}, {"anyOf": [TEXT, TEXT]}, "rewritten"),
         ({**TEXT, "examples": ["x"]}, {**TEXT, "description": 'Examples: "x".'}, "moved"),
@@ -172,7 +164,6 @@ def test_gemini_is_told_some_keywords_in_others(schema: Any, expected: Any) -> N
             {"description": 'Fits all of: {"type":"string"}, {"format":"date"}.'},
             "moved",
         ),
-        ({**TEXT, "minLength": 1}, {**TEXT, "minLength": 1}, "doubt"),
     ],
 )
 def test_what_gemini_is_told_less_exactly_is_reported(

@@ -51,7 +51,7 @@ def test_a_strict_definition_demands_all_and_can_be_undone(module: Any) -> None:
     assert function["strict"] is True
     assert function["parameters"] == arguments("text", text={"type": ["string", "null"]})
     assert shape.undo is not None
-    assert shape.undo({"text": None}, lambda _: lambda _: True) == {}
+    assert shape.undo({"text": None}) == {}
 
 
 def test_what_can_not_be_strict_is_exported_loosely_and_says_why() -> None:
@@ -89,11 +89,6 @@ class Own(Plain):
         return {"type": "function", "function": {"name": "plain", "description": "Mine."}}
 
 
-class Failing(Plain):
-    def get_openrouter_tool_definition(self) -> dict[str, Any]:
-        raise OSError("gone")
-
-
 def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
     shapes = [shaped(openrouter, definition_of_instance(kind())) for kind in (Plain, Own)]
     assert shapes[0].definition["function"]["parameters"] == Plain.parameters_schema
@@ -101,32 +96,11 @@ def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
     strict = shaped(openrouter, definition_of_instance(Own()), strict=True)
     assert [each.kind for each in strict.losses] == ["loose"]
     assert not shapes[1].losses
-    failing = shaped(openrouter, definition_of_instance(Failing()))
-    assert failing.definition == shapes[0].definition
-    message = "get_openrouter_tool_definition failed: OSError: gone"
-    assert failing.losses == (("dropped", (), message, None),)
 
 
 def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
     shape = shaped(openrouter, tool(arguments(**{"a b": TEXT})))
     assert [each.kind for each in shape.losses] == ["doubt"]
-
-
-@check_each(
-    ("own", "words"),
-    [
-        (None, "TypeError: it returned no object with a 'function'"),
-        ({"function": 5}, "TypeError: it returned no object with a 'function'"),
-        ({"function": {"name": "other"}}, "ValueError: it names 'other', not 'plain'"),
-        ({"function": {"name": "plain", "x": {1}}}, "TypeError: Object of type set is not JSON"),
-    ],
-)
-def test_what_is_no_definition_is_left_out(own: Any, words: str) -> None:
-    kind = type("Odd", (Plain,), {"get_openrouter_tool_definition": lambda _: own})
-    shape = shaped(openrouter, definition_of_instance(kind()))
-    assert shape.definition["function"]["name"] == "plain"
-    (loss,) = shape.losses
-    assert loss.message.startswith(f"get_openrouter_tool_definition failed: {words}")
 
 
 @check_each("pattern", [r"(a)\1", "a+?", "(?P<x>a)(?P=x)", "^(?!a)", "[ab]{2}?"])

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openapi_spec_validator import validate
 
 from sovl_tools import ToolRegistry
 from tests.conftest import REPOSITORY
@@ -55,7 +54,6 @@ def test_tools_that_are_easily_got_wrong_are_taken(what: str) -> None:
     registry = registry_of({"name": "f", "description": "Do it.", "parameters": parameters})
     for format_name, strict in TARGETS:
         assert (format_name, refusals(registry, format_name, strict=strict)) == (format_name, [])
-    validate(registry.export("openapi").definitions)
 
 
 @moderate

@@ -312,23 +312,8 @@ def test_what_may_be_left_out_may_be_null(schema: Any, expected: Any) -> None:
 
 
 def test_a_schema_that_is_too_large_is_not_strict() -> None:
-    choice: dict[str, Any] = {**TEXT, "enum": [*map(str, range(1001))]}
-    inner: dict[str, Any] = TEXT
-    many = {f"p{number}": {"type": "array", "items": TEXT} for number in range(12)}
-    for _ in range(10):
-        inner = {"anyOf": [{"type": "array", "items": inner}, {"type": "null"}]}
-    fits = of(
-        "a",
-        "b",
-        *many,
-        a={**TEXT, "enum": choice["enum"][1:]},
-        b=inner["anyOf"][0]["items"],
-        **many,
-    )
-    assert shaped("openai", tool(fits), strict=True).is_strict
-    for a, b, words in (
-        (choice, TEXT, "1,001 values to choose from, more than 1,000"),
-        (TEXT, inner, "11 levels of nesting, more than 10"),
-    ):
-        shape = shaped("openai", tool(of("a", "b", a=a, b=b)), strict=True)
-        assert shape.losses[0].message == f"not strict: it has {words}"
+    choices = {**TEXT, "enum": [*map(str, range(1001))]}
+    fitting = {"type": "array", "items": {**choices, "enum": choices["enum"][1:]}}
+    assert shaped("openai", tool(of("a", a=fitting)), strict=True).is_strict
+    shape = shaped("openai", tool(of("a", a={"type": "array", "items": choices})), strict=True)
+    assert shape.losses[0].message == "not strict: it has 1,001 values, more than 1,000"
