@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,23 +222,6 @@ def test_an_operation_that_can_not_be_a_tool_is_told(operation: Any, words: str)
     assert not isinstance(other, Flaw)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "words"),
-    [
-        ({"type": "oauth2", "flows": {}}, "set SOVL_1: the bearer token"),
-        ({"type": "apiKey", "in": "query", "name": "k"}, "set SOVL_1: the API key (query 'k')"),
-    ],
-)
-def test_secrets_have_names_without_a_title(scheme: Any, words: str) -> None:
-    document = {
-        "openapi": "3.1.0",
-        "paths": {"/a": {"get": {"security": [{"other": []}, {"1": []}]}}},
-        "components": {"securitySchemes": {"1": scheme}},
-    }
-    api = read_api(document, base_url="http://localhost")
-    assert api.notes == [f"{words}, sent to localhost"]
-
-
 DOCUMENTS = {"": PETSTORE, **{name: document for name, (document, _) in SERVICES.items()}}
 
 
@@ -265,25 +247,3 @@ def check(document: Any) -> None:
     for tool in found.tools:
         ast.parse(tool.source)
         assert json.loads(tool.files[f"{tool.name}.json"])["name"] == tool.name
-
-
-def test_our_own_document_comes_back_as_the_same_tools(server: Recorder, tmp_path: Path) -> None:
-    def add(a: int, b: int = 1) -> int:
-        """Add two numbers.
-
-        Args:
-            a: The first.
-            b: The second.
-        """
-        return a + b
-
-    own = ToolRegistry()
-    own.register(add)
-    found = folders_of(read_api(own.definitions("openapi"), base_url=server.url))
-    assert found.flaws == ()
-    create_folders(str(tmp_path), {each.name: each.files for each in found.tools})
-    registry = ToolRegistry.from_directory(tmp_path)
-    assert registry.report.diagnostics == ()
-    server.answers(b"3")
-    assert call(registry, "add", body={"a": 1, "b": 2}).value == 3
-    assert json.loads(server.last.body) == {"a": 1, "b": 2}

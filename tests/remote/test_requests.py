@@ -10,15 +10,12 @@ from email.parser import BytesParser
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sovl_tools import ToolError
 from sovl_tools.formats.foreign import Flaw, ForeignTool
 from sovl_tools.remote.openapi import Api, read_api
-from sovl_tools.remote.operation import Argument, Credential, Operation
+from sovl_tools.remote.operation import Credential, Operation
 from tests.remote.recorder import Asked, Recorder, recording
-from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 TEXT = {"type": "string"}
@@ -96,30 +93,6 @@ def test_secrets_of_a_base_url_are_variables(
     asked = send(operation, server)
     assert asked.target == "/v1/a?api-version=2024&x=1&api_key=hush"
     assert asked.headers["authorization"] == "Basic bWU6aHVzaA=="
-
-
-PLAIN = st.text(st.characters(codec="utf-8"), max_size=5)
-
-
-@moderate
-@given(
-    base=st.dictionaries(PLAIN, PLAIN, max_size=2),
-    given_=st.dictionaries(PLAIN, PLAIN, min_size=1, max_size=3),
-    value=PLAIN,
-)
-def test_every_part_of_an_address_arrives_once(
-    base: dict[str, str], given_: dict[str, str], value: str
-) -> None:
-    from urllib.parse import parse_qsl, urlencode, urlsplit
-
-    url = f"http://h/a?{urlencode(base)}&id={{id}}"
-    arguments = {f"q{i}": Argument("query", name) for i, name in enumerate(given_)}
-    operation = Operation("GET", url, {**arguments, "id": Argument("path", "id")})
-    request = operation._request(dict(zip(arguments, given_.values(), strict=True)) | {"id": value})
-    found = urlsplit(request["url"])
-    sent = parse_qsl(found.query, keep_blank_values=True) + request["params"]
-    assert sent == [*base.items(), ("id", value), *given_.items()]
-    assert found.path == "/a"
 
 
 @check_each(

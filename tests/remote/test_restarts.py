@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.errors import ToolError
 from sovl_tools.remote.session import McpServer
 from tests.conftest import Run
 from tests.patience import PATIENCE
-from tests.remote.conftest import SCRIPT, Offer, eventually, listens
 from tests.remote.http_servers import UNKNOWN_SESSION, SessionServer, session_server
 from tests.tables import check_each
 
@@ -109,39 +101,3 @@ def test_folders_and_registries_find_a_restarted_server(run: Run, tmp_path: Path
         assert "can have been carried out" in error.message
         served.endings = ["drop"]
         assert Tooler(folders).call_sync("again", {}).ok
-
-
-@contextmanager
-def server_on(port: int, offer: Offer, era: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, str(SCRIPT), str(offer.file), "http", era, str(port)]
-    process = subprocess.Popen(command)
-    try:
-        eventually(lambda: listens(port))
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.parametrize("era", ["stateful", "stateless"])
-def test_a_server_of_the_sdk_is_found_again(era: str, offer: Offer) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = McpServer(f"http://127.0.0.1:{port}/mcp", timeout=PATIENCE)
-
-    def pid() -> int:
-        value = asyncio.run(server.call("echo", {"text": "a"}, repeatable=True))
-        return int(value["pid"])
-
-    with server_on(port, offer, era) as first:
-        assert pid() == first.pid
-    with server_on(port, offer, era) as second:
-        assert pid() == second.pid
-        with pytest.raises(ToolError, match="can have been carried out"):
-            asyncio.run(server.call("die", {}))
-        second.wait()
-    with pytest.raises(ToolError, match="can't be reached"):
-        pid()
-    with server_on(port, offer, era) as third:
-        assert pid() == third.pid

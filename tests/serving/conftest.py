@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,9 @@ from mcp.client._memory import InMemoryTransport
 from mcp.client.client import Client
 
 from sovl_tools import Tooler, ToolRegistry
-from tests.conftest import Write, manifest_of
 
 ERAS = ("legacy", "2026-07-28")
 """How the SDK's client calls the era of the handshake, and the one without."""
-
-Connect = Callable[..., Client]
 
 
 @pytest.fixture(params=ERAS)
@@ -32,21 +29,6 @@ def registry(tmp_path: Path) -> Iterator[ToolRegistry]:
     registry = ToolRegistry.from_directory(tmp_path / "tools")
     with registry.watch():
         yield registry
-
-
-@pytest.fixture
-def booking(write: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ToolRegistry]:
-    """Make a tool ``book`` with the lines of its body, one of whose variables is a secret."""
-
-    def make(*body: str) -> ToolRegistry:
-        monkeypatch.setenv("BOOKING_KEY", "hunter2hunter2")
-        head = "def book(text: str, context: ToolContext) -> str:"
-        lines = ["import os", "from sovl_tools import ToolContext", head]
-        code = "\n".join([*lines, *(f"    {each}" for each in body), ""])
-        manifest = manifest_of("book", requires={"env": ["BOOKING_KEY"]})
-        return ToolRegistry.from_directory(write("book", manifest, code).parent)
-
-    return make
 
 
 def served(registry: ToolRegistry, **options: Any) -> Any:

@@ -53,12 +53,6 @@ class Lines:
         line = await asyncio.wait_for(asyncio.to_thread(self._receive.readline), PATIENCE)
         return json.loads(line) if line else None
 
-    async def hear_all(self, count: int) -> list[Any]:
-        """Return so many messages."""
-        return await asyncio.to_thread(
-            lambda: [json.loads(self._receive.readline()) for _ in range(count)]
-        )
-
     async def greet(self, **capabilities: Any) -> None:
         """Open a connection of the handshake era."""
         params = {**INITIALIZE, "capabilities": capabilities}

@@ -50,11 +50,3 @@ def connect(url: str) -> socket.socket:
     """Return a connection to a server."""
     host, port = url.removeprefix("http://").split(":")
     return socket.create_connection((host, int(port)), PATIENCE)
-
-
-def read_all(connection: socket.socket) -> bytes:
-    """Return what a server sends until it closes the connection."""
-    parts = []
-    while part := connection.recv(65_536):
-        parts.append(part)
-    return b"".join(parts)

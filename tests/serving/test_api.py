@@ -1,24 +1,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
-from sovl_tools import ToolDefinition, Tooler, ToolRegistry
+from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.serving import event_stream
 from sovl_tools.serving.asks import Asks
 from sovl_tools.serving.traffic import Client, Traffic
 from tests.conftest import REPOSITORY
 from tests.patience import PATIENCE
-from tests.schema.strategies import values
 from tests.schema.validators import validator
 from tests.serving.apps import (
     PNG,
@@ -140,26 +136,6 @@ async def test_a_body_that_is_no_object_is_refused(
         response = await client.post(path, content=body, headers=headers)
         assert response.status_code == status, response.text
         assert status == 200 or problem(response)
-
-
-@given(values | st.dictionaries(st.sampled_from(["first", "second", "other"]), values))
-def test_any_json_as_arguments_gets_a_value_or_a_problem(value: Any) -> None:
-    registry = registry_of()
-    app = app_of(registry)
-
-    async def check() -> None:
-        async with client_of(app) as client:
-            for path in ("/tools/add", "/tools/fail", "/tools/count/stream", "/tools/nothing"):
-                try:
-                    body = json.dumps(value)
-                except ValueError:
-                    return
-                headers = {"content-type": "application/json"}
-                response = await client.post(path, content=body, headers=headers)
-                if response.status_code != 200:
-                    assert problem(response)["status"] in (400, 404, 500)
-
-    asyncio.run(check())
 
 
 async def test_tools_are_listed_by_name_with_their_schemas(client: httpx.AsyncClient) -> None:
@@ -367,23 +343,3 @@ async def test_a_call_beyond_those_that_may_be_under_way_is_refused(path: str) -
         exchange.leave()
         await asyncio.wait_for(exchange.task, PATIENCE)
         assert (await client.post("/tools/add", json={"first": 1})).json() == 3
-
-
-async def test_an_alias_can_be_called_and_read_but_is_not_listed() -> None:
-    def say(text: str) -> str:
-        """Say something."""
-        return text
-
-    parameters = {"type": "object", "properties": {"text": {}}, "required": ["text"]}
-    keys: dict[str, Any] = {"aliases": ("tell",), "deprecated": "it's too loud"}
-    registry = ToolRegistry()
-    registry.register(ToolDefinition("say", "Say it.", parameters, say, **keys))
-    async with client_of(app_of(registry)) as client:
-        assert (await client.post("/tools/tell", json={"text": "hello"})).json() == "hello"
-        found = (await client.get("/tools/tell")).json()
-        assert (found["name"], found["deprecated"]) == ("say", "it's too loud")
-        listed = (await client.get("/tools")).json()["tools"]
-        assert [each["name"] for each in listed] == ["say"]
-        document = (await client.get("/openapi.json")).json()
-        assert "/tools/tell" not in document["paths"]
-        assert document["paths"]["/tools/say"]["post"]["deprecated"] is True

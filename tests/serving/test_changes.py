@@ -101,36 +101,6 @@ async def test_a_dropped_edited_broken_and_removed_folder_is_heard_of(
         await client.hear_until([])
 
 
-async def test_what_clients_are_not_told_of_is_no_change_for_them(
-    registry: ToolRegistry, write: Write, tmp_path: Path, era: str
-) -> None:
-    write("echo")
-    registry.reload()
-    changes: asyncio.Queue[Any] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    async with listening(served(registry), era) as client:
-        # after the server's own, so that what it had to say has been said
-        registry.subscribe(lambda change: loop.call_soon_threadsafe(changes.put_nowait, change))
-        write("echo", code="def echo(text: str) -> str:\n    return text * 2\n")
-        change = await asyncio.wait_for(changes.get(), PATIENCE)
-        while change.rejected:  # on a busy machine a file may be found half written
-            change = await asyncio.wait_for(changes.get(), PATIENCE)
-        assert change.updated == ("echo",)
-        assert await client.text("echo") == "xx"
-
-        write("echo", code="def echo(text: str) -> str\n")
-        while not (await asyncio.wait_for(changes.get(), PATIENCE)).rejected:
-            pass
-        # a broken edit changes nothing: the last good version serves
-        assert await client.names() == ["echo"]
-        assert await client.text("echo") == "xx"
-        assert client.heard.empty()
-
-        write("new")
-        await client.hear()
-        assert await client.names() == ["echo", "new"]
-
-
 async def test_a_server_says_that_its_lists_change(registry: ToolRegistry, era: str) -> None:
     mode = "legacy" if era == "legacy" else "auto"
     async with client_of(served(registry), mode) as client:

@@ -164,16 +164,3 @@ async def test_a_made_up_answer_in_the_state_is_an_error_of_the_call() -> None:
     is_error, _, words = result(call)
     assert is_error
     assert words.startswith("the client did not answer: ")
-
-
-async def test_a_prompt_that_the_protocol_can_not_carry_is_the_tools_fault(era: str) -> None:
-    @tool(annotations={"idempotent": True})
-    async def odd(context: ToolContext) -> str:
-        """Ask oddly."""
-        return (await context.sample([{"role": "user", "content": {"type": "smell"}}])).text
-
-    options = {"sampling_callback": saying([], "short")}
-    async with client_of(server_of(odd), era, **options) as client:
-        is_error, _, words = result(await client.call_tool("odd", {}))
-    assert is_error
-    assert words.startswith("the client can't take this request: params.messages.0.content")

@@ -9,7 +9,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 
-from sovl_tools import ToolContext, ToolRegistry, tool
+from sovl_tools import ToolRegistry
 from sovl_tools.serving import advertised
 from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of, served
@@ -74,33 +74,6 @@ async def test_what_is_wrong_with_such_a_call_is_said(write: Write, era: str) ->
             "message": "no tool has words of the query",
             "some_names": ["echo"],
         }
-
-
-@tool(annotations={"idempotent": True})
-async def chatty(context: ToolContext) -> str:
-    """Report and ask."""
-    context.report_progress(1, 2)
-    return (await context.elicit("Sure?")).action
-
-
-async def test_a_tool_reports_and_asks_as_if_it_were_called_itself(era: str) -> None:
-    registry = ToolRegistry()
-    registry.register(chatty)
-    steps: list[float] = []
-
-    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        steps.append(progress)
-
-    async def on_elicit(_: Any, params: Any) -> types.ElicitResult:
-        return types.ElicitResult(action="accept", content={})
-
-    server = served(registry, search_tools=True)
-    async with client_of(server, era, elicitation_callback=on_elicit) as client:
-        call = await client.call_tool(
-            "call_tool", {"name": "chatty"}, progress_callback=on_progress
-        )
-    assert result(call) == (False, None, "accept")
-    assert steps[0] == 1
 
 
 async def test_it_begins_by_itself_above_a_budget(
