@@ -1,4 +1,4 @@
-"""The server as people start it: a command, and several of them behind a balancer."""
+"""The server as people start it: a command."""
 
 from __future__ import annotations
 
