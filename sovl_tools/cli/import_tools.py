@@ -29,7 +29,6 @@ from sovl_tools.cli.help import LazyGroup
 from sovl_tools.cli.load_tools import target_directory
 from sovl_tools.cli.output import show, write
 from sovl_tools.formats.foreign import (
-    Definition,
     Flaw,
     ForeignTool,
     Selection,
@@ -287,7 +286,9 @@ def import_mcp(
     write_all(found._replace(notes=(*found.notes, *notes)), target, source=str(server))
 
 
-def _as_reviewed(found: Definition, listed: list[JSON], reviewed: Reviewed) -> Definition:
+def _as_reviewed(
+    found: ForeignTool | Flaw, listed: list[JSON], reviewed: Reviewed
+) -> ForeignTool | Flaw:
     """Return a definition, or a flaw if it isn't as reviewed."""
     objection = reviewed.objection(listed[int(found.place[1])])
     if objection is None:

@@ -14,7 +14,6 @@ from weakref import WeakMethod
 
 from sovl_tools.dispatch.async_runner import await_thread
 from sovl_tools.formats.foreign import (
-    Definition,
     Flaw,
     ForeignTool,
     ProviderTool,
@@ -107,19 +106,17 @@ class RemoteTools(NamedTuple):
         _KNOWN[self] = now
         return [candidate for _, candidate in now.values()]
 
-    def _made(self, name: str, found: Definition, objection: str | None) -> Candidate:
+    def _made(self, name: str, found: ForeignTool | Flaw, objection: str | None) -> Candidate:
         # what messages call a server can be the name of another as well
-        number = _NUMBERS.setdefault(self.server, len(_NUMBERS))
-        location, path = f"mcp:{number}#{name}", str(self.server)
+        location, path = f"mcp:{hash(self.server)}#{name}", str(self.server)
         if objection is not None:
             words = f"the tool {_shown(name)} isn't as reviewed: {objection}"
             advice = "review it, then run sovl-tools check --update"
             verdict = Verdict(not_as_locked, Finding(Position(), words, advice))
             return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
         try:
-            if not isinstance(found, ForeignTool):
-                message = found.message if isinstance(found, Flaw) else "there's no 'inputSchema'"
-                case = CodeCase(f"{_shown(name)}: {message}")
+            if isinstance(found, Flaw):
+                case = CodeCase(f"{_shown(name)}: {found.message}")
                 (verdict,) = ask((module.invalid_definition,), case)
                 return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
             definition = replace(found.definition(name, _caller(self.server, found)), source=path)
@@ -148,7 +145,7 @@ def _placed(found: Diagnostic, path: str, name: str) -> Diagnostic:
 def read_tools(
     listed: Iterable[JSON],
     selection: Selection = Selection(),  # noqa: B008 - immutable
-) -> list[Definition]:
+) -> list[ForeignTool | Flaw]:
     """Return what a server's list defines; one that has no schema is a flaw."""
     found = [
         read_definition(each, ("tools", index))
@@ -177,7 +174,6 @@ def _caller(server: McpServer, tool: ForeignTool) -> Callable[..., Any]:
     return run
 
 
-_NUMBERS: dict[McpServer, int] = {}
 _KNOWN: dict[RemoteTools, dict[str, tuple[str, Candidate]]] = {}
 """What became of the text of a definition, by origin and name."""
 
