@@ -12,12 +12,12 @@ import platform
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
 from threading import RLock
 from typing import Any, Self
 
-from sovl_tools.model.actions import ACTIONS
+from filelock import FileLock
+
 from sovl_tools.model.document import JSON
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.procedures.errors import (
@@ -99,39 +99,28 @@ class Database:
     def __init__(self, path: str, *, create: bool) -> None:
         self.path = path
         self._lock = RLock()
-        if not os.path.exists(os.path.dirname(path) if create else path):
-            what = "directory" if create else "file"
-            raise JournalError(path, f"there's no such {what}")
+        if not create and not os.path.exists(path):
+            raise JournalError(path, "there's no such file")
         with self._translated():
             self._connection = sqlite3.connect(
-                address(path, "rwc" if create else "rw"),
-                uri=True,
+                path,
                 timeout=_PATIENCE,
                 isolation_level=None,  # transactions are explicit
                 check_same_thread=False,  # _lock sees to it that threads take turns
             )
         try:
-            self._prepare(create=create)
+            if create and self._is_empty():
+                self._create()
+            self._check()
+            self.rows("PRAGMA fullfsync = ON")  # or macOS leaves it in the cache of the disk
         except BaseException:
             self.close()
             raise
 
     def write(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Change rows, and return their number."""
+        """Change rows, wait for the disk, and return their number."""
         with self._translated():
             return self._connection.execute(statement, values).rowcount
-
-    def write_to_disk(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Change rows, return their number, and wait for the disk, so that a crash loses nothing.
-
-        Changes written otherwise are visible to every process, but don't wait.
-        """
-        with self._lock:
-            self.rows("PRAGMA synchronous = FULL")
-            try:
-                return self.write(statement, values)
-            finally:
-                self.rows("PRAGMA synchronous = NORMAL")
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
@@ -139,15 +128,8 @@ class Database:
             return self._connection.execute(query, values).fetchall()
 
     def records(self, kind: type[Record], query: str, values: Sequence[Any] = ()) -> list[Record]:
-        """Return the runs or steps of a query.
-
-        Raises:
-            JournalError: a row isn't a journal's.
-        """
-        try:
-            return [record_of(kind, row) for row in self.rows(query, values)]
-        except (TypeError, ValueError) as error:
-            raise JournalError(self.path, f"it is damaged: {error}") from error
+        """Return the runs or steps of a query."""
+        return [record_of(kind, row) for row in self.rows(query, values)]
 
     def close(self) -> None:
         """Close the file; can be called again."""
@@ -160,103 +142,31 @@ class Database:
         try:
             with self._lock:
                 yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names of tables
+        except (sqlite3.Error, UnicodeError) as error:  # damaged names of tables
             raise JournalError(self.path, str(error)) from error
 
-    def _prepare(self, *, create: bool) -> None:
-        if create and self._is_empty():
-            self._become_journal()
-        self._check()
-        self.rows("PRAGMA synchronous = NORMAL")
-        self.rows("PRAGMA fullfsync = ON")  # or macOS leaves it in the cache of the disk
-
     def _is_empty(self) -> bool:
-        return self._marks() == (0, 0) and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
+        return not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
 
-    def _marks(self) -> tuple[int, int]:
-        """Return the application ID and the format of the file."""
-        try:
-            ((application,),) = self.rows("PRAGMA application_id")
-            ((version,),) = self.rows("PRAGMA user_version")
-        except JournalError as error:
-            if _code(error) != sqlite3.SQLITE_NOTADB:
-                raise
-            return -1, 0  # not a database
-        return application, version
-
-    def _become_journal(self) -> None:
+    def _create(self) -> None:
         """Create the tables; another process may do so at the same time."""
-        end = time.monotonic() + _PATIENCE
-        while True:  # SQLite itself doesn't wait to change to WAL mode
-            try:
-                self.write("PRAGMA journal_mode = WAL")
-            except JournalError as error:
-                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
-            else:
-                break
         with self._translated(), self._connection:  # all of the tables, or none
             # A plain BEGIN reads first, and fails if another process has written since.
             self._connection.execute("BEGIN IMMEDIATE")
             if self._is_empty():  # no other process was quicker
                 for statement in _TABLES:
                     self._connection.execute(statement)
+        with suppress(JournalError):  # another process reads it: without WAL, it works as well
+            self.rows("PRAGMA journal_mode = WAL")
 
     def _check(self) -> None:
-        application, version = self._marks()
+        ((application,),) = self.rows("PRAGMA application_id")
+        ((version,),) = self.rows("PRAGMA user_version")
         if application != _APPLICATION:
             raise JournalError(self.path, "it isn't a journal of runs", "name another file")
         if version > FORMAT:
             message = f"it is a journal of format {version}, newer than {FORMAT}"
             raise JournalError(self.path, message, "update sovl-tools")
-
-
-def address(path: str, mode: str) -> str:
-    """Return the URI with which SQLite opens a file in a mode: ``ro``, ``rw`` or ``rwc``."""
-    return f"{Path(path).absolute().as_uri()}?mode={mode}"
-
-
-def _code(error: JournalError) -> int:
-    """Return SQLite's primary error code."""
-    return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
-
-
-class RunLock:
-    """A run's lock while a process works on it.
-
-    Attributes:
-        path: of the lock's file.
-    """
-
-    def __init__(self, path: str) -> None:
-        from filelock import FileLock  # noqa: PLC0415 - only journals need it; takes 40 ms
-
-        self.path = path
-        # Without flock, a file that only must exist would outlive a killed process.
-        self._lock = FileLock(path, thread_local=False, fallback_to_soft=False)
-
-    def acquire(self) -> bool:
-        """Return whether this got the lock.
-
-        Raises:
-            JournalError: the file can't be made or locked.
-        """
-        try:
-            # Long enough for a reader with the lock to check the run.
-            self._lock.acquire(timeout=0.1, poll_interval=0.01)
-        except TimeoutError:
-            return False
-        except (OSError, NotImplementedError) as error:
-            raise JournalError(self.path, f"it can't be locked: {error}") from error
-        return True
-
-    def release(self) -> None:
-        """Remove the file and release the lock, if it is locked here."""
-        if self._lock.is_locked:
-            with suppress(OSError):  # Windows removes no open file
-                os.unlink(self.path)  # first: afterwards it can be another process's lock
-            self._lock.release()
 
 
 _RUN, _STEP = ", ".join(RunRecord._fields), ", ".join(StepRecord._fields)
@@ -291,7 +201,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, create: bool = True) -> None:
         self.path = os.path.realpath(path)
         self._database = Database(self.path, create=create)
-        self._locks: set[RunLock] = set()
+        self._locks: dict[str, FileLock] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -301,8 +211,8 @@ class Journal:
 
     def close(self) -> None:
         """Let others resume the runs that haven't ended, and close the file."""
-        for lock in tuple(self._locks):  # a copy, since each release removes one
-            self._release(lock)
+        for run_id in tuple(self._locks):  # a copy, since each release removes one
+            self._unlock(run_id)
         self._database.close()
 
     def begin_run(
@@ -335,9 +245,10 @@ class Journal:
         moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(record.started))
         while True:  # until the ID is unique
             record = record._replace(id=f"{moment}-{os.urandom(2).hex()}")
-            with self._held(record.id) as lock:
-                if lock is not None and self._database.write(_BEGIN_RUN, row_of(record)):
-                    return self._opened(record, lock)
+            if self._lock(record.id):
+                if self._database.write(_BEGIN_RUN, row_of(record)):
+                    return self._opened(record)
+                self._unlock(record.id)
 
     def resume(
         self, run_id: str, check: Callable[[list[StepRecord]], object] = lambda _: None
@@ -353,16 +264,20 @@ class Journal:
             RunBusyError: it is running.
         """
         self._found(run_id)  # before its ID becomes part of a path
-        with self._held(run_id) as lock:
+        is_locked = self._lock(run_id)
+        with ExitStack() as stack:
+            if is_locked:
+                stack.callback(self._unlock, run_id)
             record = self._found(run_id)
             if record.state == "succeeded":
                 raise RunOverError(record.id, record.state)
-            if lock is None:
+            if not is_locked:
                 raise RunBusyError(record.id, record.pid, record.host)
             steps = self.steps(run_id)
             check(steps)
             self._database.write(_RESUME, (os.getpid(), written(platform.node()), run_id))
-            return self._opened(self._found(run_id), lock, steps)
+            stack.pop_all()  # the log keeps the lock
+        return self._opened(self._found(run_id), steps)
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Return the runs, or a number of them, the latest first."""
@@ -396,34 +311,35 @@ class Journal:
         run, steps = self.run(run_id), self.steps(run_id)
         return {"version": FORMAT, **run._asdict(), "steps": [step._asdict() for step in steps]}
 
-    @contextmanager
-    def _held(self, run_id: str) -> Iterator[RunLock | None]:
-        """Yield the lock of a run, or None if another has it; release it unless a log keeps it."""
-        lock = RunLock(f"{self.path}-lock-{run_id}")
-        if not lock.acquire():
-            yield None
-            return
+    def _lock(self, run_id: str) -> bool:
+        """Return whether this got the lock of a run, which no other process has then."""
+        path = f"{self.path}-lock-{run_id}"
+        # Without flock, a file that only must exist would outlive a killed process.
+        lock = FileLock(path, thread_local=False, fallback_to_soft=False)
         try:
-            yield lock
-        finally:
-            if lock not in self._locks:
-                lock.release()
+            # Long enough for a reader with the lock to check the run.
+            lock.acquire(timeout=0.1, poll_interval=0.01)
+        except TimeoutError:
+            return False
+        except (OSError, NotImplementedError) as error:
+            raise JournalError(path, f"it can't be locked: {error}") from error
+        self._locks[run_id] = lock
+        return True
 
-    def _opened(
-        self, record: RunRecord, lock: RunLock, before: Iterable[StepRecord] = ()
-    ) -> RunLog:
-        self._locks.add(lock)
-        return RunLog(self._database, record, lambda: self._release(lock), before)
+    def _unlock(self, run_id: str) -> None:
+        """Remove the file of a run's lock, and release the lock, if it is locked here."""
+        lock = self._locks.pop(run_id, None)
+        if lock is not None:
+            with suppress(OSError):  # Windows removes no open file
+                os.unlink(lock.lock_file)  # first: afterwards it can be another process's lock
+            lock.release()
 
-    def _release(self, lock: RunLock) -> None:
-        self._locks.discard(lock)
-        lock.release()
+    def _opened(self, record: RunRecord, before: Iterable[StepRecord] = ()) -> RunLog:
+        return RunLog(self._database, record, lambda: self._unlock(record.id), before)
 
     def _found(self, run_id: str) -> RunRecord:
         """Return a run's row; a killed run is still ``running`` there."""
-        # A command line may contain lone surrogates, which SQLite rejects.
-        values = (run_id.encode(errors="replace").decode(),)
-        for record in self._database.records(RunRecord, _ONE, values):
+        for record in self._database.records(RunRecord, _ONE, (run_id,)):
             return record
         # Enough for a suggestion, however long the journal is.
         known = self._database.rows("SELECT id FROM runs ORDER BY number DESC LIMIT 500")
@@ -431,12 +347,14 @@ class Journal:
 
     def _current(self, record: RunRecord) -> RunRecord:
         """Return a run, interrupted if it is ``running`` and not locked by a process."""
-        if record.state == "running":
-            with suppress(JournalError), self._held(record.id) as lock:
-                if lock is not None:
+        with suppress(JournalError):
+            if record.state == "running" and self._lock(record.id):
+                try:
                     record = self._found(record.id)  # it can have ended in the meantime
                     if record.state == "running":
-                        return record._replace(state="interrupted")
+                        record = record._replace(state="interrupted")
+                finally:
+                    self._unlock(record.id)
         return record
 
 
@@ -457,9 +375,8 @@ _END = "UPDATE runs SET state = ?, result = ?, error = ?, ended = ? WHERE id = ?
 class RunLog:
     """A run in progress: no other caller can resume it until this is closed.
 
-    A method's record survives the process as soon as it returns. Several threads can call
-    the methods. All raise ``JournalError`` if the journal can't be read or written, and the ones
-    that write also if this is closed.
+    A method's record is on the disk as soon as it returns. Several threads can call the methods.
+    All raise ``JournalError`` if the journal can't be read or written.
 
     Attributes:
         run_id: of the run.
@@ -478,8 +395,6 @@ class RunLog:
         self._database = database
         self._release = release
         self._before = {each.key: each for each in before}
-        self._with_effects: set[str] = set()
-        self._is_closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -499,67 +414,38 @@ class RunLog:
         before = found.action, found.tool, written(found.arguments)
         return found if before == (action, tool, written(arguments)) else None
 
-    def begin(
-        self,
-        key: str,
-        action: str,
-        tool: str | None,
-        arguments: JSON,
-    ) -> None:
-        """Record that a step begins, for the first time or again.
-
-        The records of a step with effects are on the disk when a method returns. Others survive
-        the process, but not a crash of the machine: a resumed run repeats those steps anyway.
-        """
-        if action not in ACTIONS or ACTIONS[action].has_effects:
-            self._with_effects.add(key)
-        moment = time.time()
-        step = StepRecord(key, action, tool, "started", arguments, None, None, 1, moment, None)
-        self._insert(step)
+    def begin(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
+        """Record that a step begins, for the first time or again."""
+        self._insert(
+            StepRecord(key, action, tool, "started", arguments, None, None, 1, time.time(), None)
+        )
 
     def succeed(self, key: str, result: JSON) -> None:
-        """Record the result of a step."""
+        """Record the result of a step that has begun."""
         self._finish(key, "succeeded", written(result), None)
 
     def fail(self, key: str, error: str) -> None:
-        """Record why a step failed."""
+        """Record why a step that has begun failed."""
         self._finish(key, "failed", None, written(error))
 
     def skip(self, key: str, action: str = "") -> None:
         """Record that a step was skipped."""
         moment = time.time()
-        step = StepRecord(key, action, None, "skipped", None, None, None, 0, moment, moment)
-        self._insert(step)
+        self._insert(StepRecord(key, action, None, "skipped", None, None, None, 0, moment, moment))
 
     def end(self, state: Ending, *, result: JSON = None, error: str | None = None) -> None:
         """Record how the run ended, and close this."""
-        self._check_open()
         outcome = written(result) if state == "succeeded" else None
         values = state, outcome, written(error), time.time(), self.run_id
-        self._database.write_to_disk(_END, values)
+        self._database.write(_END, values)
         self.close()
 
     def close(self) -> None:
         """Let others resume the run; if it hasn't ended, it is interrupted from now on."""
-        self._is_closed = True
         self._release()
 
     def _insert(self, step: StepRecord) -> None:
-        self._check_open()
-        self._write(step.key, _BEGIN_STEP, (self.run_id, *row_of(step)))
+        self._database.write(_BEGIN_STEP, (self.run_id, *row_of(step)))
 
     def _finish(self, key: str, *values: str | None) -> None:
-        self._check_open()
-        row = (*values, time.time(), self.run_id, written(key))
-        # No row has changed: the step was never begun, or has ended already.
-        if not self._write(key, _FINISH, row):
-            raise JournalError(self._database.path, f"step {key!r} of {self.run_id} has not begun")
-
-    def _write(self, key: str, statement: str, values: Sequence[Any]) -> int:
-        database = self._database
-        write = database.write_to_disk if key in self._with_effects else database.write
-        return write(statement, values)
-
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise JournalError(self._database.path, f"the log of run {self.run_id} is closed")
+        self._database.write(_FINISH, (*values, time.time(), self.run_id, written(key)))

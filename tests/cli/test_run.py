@@ -64,7 +64,7 @@ NAMES = ("--inputs", '{"names": []}')
         (["greetings.yaml", "--resume", "x"], "--resume needs --journal"),
         (["greetings.yaml", "--resume", "x", "--input", "names=[]"], "has its inputs already"),
         (["--resume", "x", "--journal", "runs.db"], "there's no such file"),
-        (["greetings.yaml", *NAMES, "--journal", "greetings.yaml"], "it isn't a journal of runs"),
+        (["greetings.yaml", *NAMES, "--journal", "greetings.yaml"], "file is not a database"),
     ],
 )
 def test_misuse_ends_with_two_and_one_clear_message(

@@ -91,7 +91,7 @@ def test_a_journal_without_runs_says_so(run: Run, tmp_path: Path) -> None:
         (["--journal", "runs.db", "--show", "nothing"], "there's no run 'nothing'"),
         (["--list"], "--list and --show need --journal"),
         (["--journal", "runs.db", "--list", "greetings.yaml"], "name it, and nothing to run"),
-        (["--journal", "greetings.yaml", "--list"], "it isn't a journal of runs"),
+        (["--journal", "greetings.yaml", "--list"], "file is not a database"),
     ],
 )
 def test_misuse_ends_with_two_and_one_clear_message(

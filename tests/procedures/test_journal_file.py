@@ -33,8 +33,7 @@ def test_a_journal_that_must_be_there_is_not_made(path: Path) -> None:
 def test_a_file_of_text_is_no_journal_and_stays_as_it_is(path: Path) -> None:
     path.write_text("steps: []\n" * 500)
     for create in (True, False):
-        expected = "it isn't a journal of runs; name another file"
-        assert _message(path, create=create) == expected
+        assert _message(path, create=create) == "file is not a database"
     assert path.read_text() == "steps: []\n" * 500
 
 
