@@ -14,7 +14,7 @@ import json
 import re
 import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
@@ -50,7 +50,6 @@ from sovl_tools.annotations.kind import (
     call_type,
     convert_all,
     identity,
-    ignore,
     mismatch,
     optional,
 )
@@ -178,13 +177,8 @@ class _Maker:
                 for path, words in error.found
             ) from error
 
-    def dictionary(self, value: Any) -> dict[str, Any]:
-        """Convert the listed keys of an object; all others stay unchanged."""
-        found = self.keys(value)
-        ignore(len(found.keys() - self._fields))
-        return found
-
     def keys(self, value: Any) -> dict[str, Any]:
+        """Convert the listed keys of an object; all others stay unchanged."""
         if not isinstance(value, MAPPINGS):
             raise mismatch(value, "an object")
         problems: list[Problem] = [
@@ -225,7 +219,7 @@ class _Class(Kind):
 
 DATACLASS = _Class(attrgetter("instance"))
 NAMED_TUPLE = _Class(attrgetter("from_array"))
-TYPED_DICT = _Class(attrgetter("dictionary"))
+TYPED_DICT = _Class(attrgetter("keys"))
 
 
 # pydantic is never imported here: a module with a model has imported it, and it takes 200 ms.
@@ -247,30 +241,11 @@ def has_rules(annotation: Any) -> bool:
 def dump_model(value: Any, *, with_none: bool = True) -> JSON:
     """Return pydantic's JSON for an instance of a class that describes itself.
 
-    ``with_none`` is False to omit the fields that are None by default.
+    ``with_none`` is False to omit the fields that are None.
     """
     adapter = sys.modules["pydantic"].TypeAdapter(type(value))
-    found: JSON = adapter.dump_python(value, mode="json", by_alias=True)
-    return found if with_none else _without_none(value, found)
-
-
-def _without_none(value: Any, dumped: JSON) -> JSON:
-    """Return pydantic's JSON for a value without the fields that are None by default."""
-    if isinstance(value, list | tuple) and isinstance(dumped, list):
-        return [*map(_without_none, value, dumped)]
-    if isinstance(value, dict) and isinstance(dumped, dict):
-        return dict(zip(dumped, map(_without_none, value.values(), dumped.values()), strict=False))
-    fields = _own_fields(type(value))
-    if not fields or not isinstance(dumped, dict):
-        return dumped
-    aliases = {name: getattr(each, "serialization_alias", None) for name, each in fields.items()}
-    names = {alias or name: name for name, alias in aliases.items()}
-    parts = {key: (getattr(value, str(names.get(key, key)), None), dumped[key]) for key in dumped}
-    return {
-        key: _without_none(own, each)
-        for key, (own, each) in parts.items()
-        if each is not None or key not in names or fields[names[key]].default is not None
-    }
+    found: JSON = adapter.dump_python(value, mode="json", by_alias=True, exclude_none=not with_none)
+    return found
 
 
 def _hide_none(schema: Schema, *, with_none: bool) -> None:
@@ -323,12 +298,10 @@ class _Model(Kind):
 
         def convert(value: Any) -> Any:
             try:
-                made = adapter.validate_python(value)
+                return adapter.validate_python(value)
             except Exception:  # noqa: BLE001 - a strict model takes dates from JSON text only
                 # The errors of this second way are reported; for other models both say the same.
-                made = call_type(from_text, value)
-            ignore(lambda: _ignored(made, value))
-            return made
+                return call_type(from_text, value)
 
         return convert
 
@@ -399,28 +372,17 @@ def _reword(error: Mapping[str, Any]) -> str:
     )
 
 
-def _ignored(made: Any, value: JSON) -> int:
-    """Return the number of keys in a value that pydantic ignored."""
-    if isinstance(value, list) and isinstance(made, list | tuple):
-        return sum(map(_ignored, made, value))
-    if getattr(type(made), "__pydantic_root_model__", False):
-        return _ignored(made.root, value)
-    parts = _parts(made)
-    if parts is None or not isinstance(value, dict):
-        return 0
-    known = [name for name in value if name in parts]
-    return len(value) - len(known) + sum(_ignored(parts[name], value[name]) for name in known)
-
-
-def _parts(made: Any) -> Mapping[str, Any] | None:
-    """Return the attributes made from an object's keys; None if that is unknown."""
-    fields = getattr(type(made), "__pydantic_fields__", None)
-    if fields is None:
-        return made if isinstance(made, dict) else None
-    found = dict(getattr(made, "model_extra", None) or {})
-    for name in fields.keys() & getattr(made, "model_fields_set", fields):
-        # A field can be given by its name and by any of its aliases.
-        aliases = getattr(fields[name].validation_alias, "choices", [fields[name].validation_alias])
-        keys = (getattr(each, "path", [each])[0] for each in aliases)
-        found.update(dict.fromkeys([name, *keys], getattr(made, name, None)))
+def known_keys(annotation: Any) -> Collection[str] | None:
+    """Return the keys that a TypedDict or a model of pydantic knows; None for other types."""
+    kind = origin_of(annotation)
+    if is_typed_dict(kind):
+        return frozenset(kind.__required_keys__ | kind.__optional_keys__)
+    fields = getattr(kind, "__pydantic_fields__", None)
+    if fields is None or getattr(kind, "__pydantic_root_model__", False):
+        return None
+    found: set[str] = set()
+    for name, field in fields.items():
+        alias = name if field.validation_alias is None else field.validation_alias
+        choices = getattr(alias, "choices", [alias])
+        found |= {getattr(each, "path", [each])[0] for each in choices}
     return found

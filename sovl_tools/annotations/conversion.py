@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
+from contextlib import suppress
+from types import FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from sovl_tools.annotations.hints import (
@@ -48,19 +49,17 @@ def converter_of(
     # Of a partial, a method or a decorated function the innermost has the annotations.
     if type(function) is not FunctionType or vars(function):
         function = underlying(function)
-    # Since Python 3.14 reading annotations evaluates them, so names can be missing.
-    try:
-        annotations = None if isinstance(function, type) else function.__annotations__
-    except (AttributeError, NameError):
-        annotations = None
-    known = annotations if isinstance(annotations, dict) else {}
-    named, rest = frozenset(names), _variable_keyword(function)
+    known = {**_annotations(function), **types}
+    if all(map(is_plain, known.values())):
+        return None
+    named, parameters = frozenset(names), _parameters(function)
+    rest = next((each.name for each in parameters.values() if each.kind is each.VAR_KEYWORD), None)
     odd = {
         name: annotation
-        for name, annotation in {**known, **types}.items()
+        for name, annotation in known.items()
         if (name in named or name == rest) and not is_plain(annotation)
     }
-    converters = _converters(function, odd) if odd else {}
+    converters = _converters(function, parameters, odd) if odd else {}
     others = converters.pop(rest, None) if rest is not None and rest not in named else None
     if not converters and others is None:
         return None
@@ -83,16 +82,24 @@ def converter_of(
     return convert_keywords
 
 
-def _variable_keyword(function: Any) -> str | None:
-    """Return the name of the parameter that takes any keyword, if there is one."""
-    code = getattr(function, "__code__", None)
-    if not isinstance(code, CodeType) or not code.co_flags & inspect.CO_VARKEYWORDS:
-        return None
-    count = code.co_argcount + code.co_kwonlyargcount
-    return code.co_varnames[count + bool(code.co_flags & inspect.CO_VARARGS)]
+def _annotations(function: Any) -> dict[str, Any]:
+    # Since Python 3.14 reading annotations evaluates them, so names can be missing.
+    with suppress(AttributeError, NameError):
+        found = {} if isinstance(function, type) else function.__annotations__
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
-def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Convert]:
+def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (ValueError, TypeError, NameError):
+        return {}
+
+
+def _converters(
+    function: Any, parameters: Mapping[str, inspect.Parameter], annotations: Mapping[str, Any]
+) -> dict[str, Convert]:
     """Return the converters of parameters, without the trivial ones."""
     names = names_of(function)
     hints = {name: resolved_or_any(each, names) for name, each in annotations.items()}
@@ -103,10 +110,6 @@ def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Conv
         return {}
     from sovl_tools.annotations.kinds import Converters  # noqa: PLC0415 - all kinds of types
 
-    try:
-        parameters: Mapping[str, Any] = inspect.signature(function).parameters
-    except (ValueError, TypeError):
-        parameters = {}
     build, found = Converters().build, {}
     for name, hint in odd.items():
         convert = build(hint)

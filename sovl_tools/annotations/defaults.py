@@ -12,15 +12,14 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import is_dataclass
 from enum import Enum
 from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import resolve_name
-from inspect import signature
 from itertools import chain
-from operator import attrgetter
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -104,7 +103,9 @@ def _is_computed_field(owner: type, name: str, value: Any) -> bool:
         given = {each.arg: each.value for each in expression.keywords}
         expression = given.get("default") or next(iter(expression.args), None)
     try:
-        return expression is not None and not _is_constant(expression, names)
+        if expression is None:
+            return False
+        return _is_in_environment(value) or not _is_constant(expression, names)
     except RecursionError:
         return True
 
@@ -112,6 +113,7 @@ def _is_computed_field(owner: type, name: str, value: Any) -> bool:
 _FIELDS = frozenset({"Field", "field"})
 """Functions that describe a field of a class, its default included."""
 _TRIVIAL = (bool, type(None))
+_NOTHING = ast.Constant(None)
 
 
 @lru_cache(maxsize=4)
@@ -155,11 +157,10 @@ def _computed(function: FunctionType, defaults: Mapping[str, Any]) -> set[str]:
     expressions, local = definition or _Definition({}, {})
     for name in tuple(found):
         with suppress(RecursionError):  # such as ``LIMIT = LIMIT``
-            if name not in expressions:  # a decorator set it
-                is_constant = not _is_in_environment(defaults[name])
-            else:
-                is_constant = _is_constant(expressions[name], names, local)
-            if is_constant:
+            # a decorator can have set it
+            expression = expressions.get(name, _NOTHING)
+            is_secret = _is_in_environment(defaults[name])
+            if not is_secret and _is_constant(expression, names, local):
                 found.remove(name)
     return found
 
@@ -210,6 +211,8 @@ def _is_in_environment(value: Any) -> bool:
         return any(map(_is_in_environment, value.values()))
     if isinstance(value, list | tuple | set | frozenset):
         return any(map(_is_in_environment, value))
+    if is_dataclass(value) or hasattr(type(value), "__pydantic_fields__"):
+        return any(map(_is_in_environment, getattr(value, "__dict__", {}).values()))
     is_long = isinstance(value, str) and len(value) >= _SHORTEST_SECRET
     return is_long and value in os.environ.values()
 
@@ -300,31 +303,11 @@ def _is_constant(node: ast.AST, names: _Names, local: _Local = MappingProxyType(
                 return _is_constant_name(name, vars(owner))
             return isinstance(owner, Enum) or isinstance(getattr(owner, name, None), Enum)
         case ast.Call(func=function, args=arguments, keywords=keywords):
-            made, parts = _value(function, names), [*arguments, *keywords]
-            given = {each.arg for each in keywords}
-            return (
-                isinstance(made, type)
-                # a class of pydantic's settings reads the environment
-                and "BaseSettings" not in map(_name, made.__mro__)
-                and all(_is_constant(each, names, local) for each in parts)
-                and not _fills_in(made, len(arguments), given)
-            )
+            parts = [*arguments, *keywords]
+            is_class = isinstance(_value(function, names), type)
+            return is_class and all(_is_constant(each, names, local) for each in parts)
     parts = [*ast.iter_child_nodes(node)]
     return isinstance(node, _PURE) and all(_is_constant(each, names, local) for each in parts)
-
-
-def _fills_in(kind: type, count: int, given: Collection[str | None]) -> bool:
-    """Return whether a class has computed defaults for fields without a value."""
-    try:
-        parameters = [*signature(kind).parameters.values()][count:]
-    except (ValueError, TypeError):
-        return False
-    left = [each for each in parameters if each.name not in given]
-    defaults = {each.name: each.default for each in left if each.default is not each.empty}
-    return bool(computed_fields(kind, defaults))
-
-
-_name = attrgetter("__name__")
 
 
 def _value(node: ast.expr, names: _Names) -> Any:
@@ -352,21 +335,7 @@ def _is_constant_name(name: str, names: _Names) -> bool:
         return False
     if isinstance(node, ast.ImportFrom):
         return _is_constant_import(name, node, names)
-    return (
-        isinstance(node, ast.expr)
-        and _is_constant(node, names)
-        and _is_unchanged(node, names.get(name))
-    )
-
-
-def _is_unchanged(node: ast.expr, value: Any) -> bool:
-    """Return whether a list or a dictionary still has the members that its source gives it."""
-    if not isinstance(node, ast.Dict | ast.List | ast.Set):
-        return True
-    with suppress(*_UNREADABLE, TypeError):
-        return bool(ast.literal_eval(node) == value)
-    members = node.keys if isinstance(node, ast.Dict) else node.elts
-    return isinstance(value, Collection) and len(members) == len(value)
+    return isinstance(node, ast.expr) and _is_constant(node, names)
 
 
 def _is_constant_import(name: str, node: ast.ImportFrom, names: _Names) -> bool:

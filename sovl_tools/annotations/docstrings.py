@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,7 +33,6 @@ _MARKS = {
 _MARK = re.compile(
     "^(?:" + "|".join(f"(?P<{style}>{mark})" for style, mark in _MARKS.items()) + ")", re.MULTILINE
 )
-_PARTS = {style: re.compile(f"^(?={mark})", re.MULTILINE) for style, mark in _MARKS.items()}
 
 
 def documentation_of(function: object) -> Documentation:
@@ -182,33 +180,12 @@ def _in_style(text: str, style: str) -> Any:
     from docstring_parser import DocstringStyle, parse  # noqa: PLC0415 - 30 ms
     from docstring_parser.common import DocstringMeta  # noqa: PLC0415 - likewise
 
-    def read(text: str) -> Any:
-        return parse(f"\n{text}", DocstringStyle[style])  # or its first line would not count
-
-    found = None
     with suppress(Exception):  # the parser raises more than its ParseError on odd text
-        parsed, readable = _read_parts(text, read, style)
-        is_understood = any(type(each) is not DocstringMeta for each in parsed.meta)
-        is_all = style == "NUMPYDOC" and parsed.meta
-        is_emptied = style == "GOOGLE" and readable != text
-        found = parsed if is_understood or is_all or is_emptied else None
-    return found
-
-
-def _read_parts(text: str, read: Callable[[str], Any], style: str) -> tuple[Any, str]:
-    """Return the result for the text without the parts that make the parser fail, and that text.
-
-    One such section, such as an ``Args:`` with the word "None" below, would lose all others.
-    """
-    with suppress(Exception):
-        return read(text), text
-    kept = []
-    for part in _PARTS[style].split(text):
-        with suppress(Exception):
-            read(part)
-            kept.append(part)
-    readable = "".join(kept)
-    return read(readable), readable
+        found = parse(f"\n{text}", DocstringStyle[style])  # or its first line would not count
+        is_understood = any(type(each) is not DocstringMeta for each in found.meta)
+        if is_understood or (style == "NUMPYDOC" and found.meta):
+            return found
+    return None
 
 
 def _names(parameter: Any) -> list[str]:

@@ -9,16 +9,16 @@ names without importing it.
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from functools import cache
 from math import inf
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from threading import local
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.annotations.classes import MODEL, has_rules
+from sovl_tools.annotations.classes import MODEL, has_rules, known_keys
 from sovl_tools.annotations.hints import description_of, is_field, origin_of, unqualified, value_of
 from sovl_tools.annotations.kind import (
     Build,
@@ -28,9 +28,7 @@ from sovl_tools.annotations.kind import (
     InexpressibleError,
     Kind,
     Schema,
-    convert_and_count,
     identity,
-    ignore,
     mismatch,
     optional,
 )
@@ -214,9 +212,8 @@ class _Union(Kind):
         )
         if len(made) == 1:
             return optional(build(made[0][0]))
-        every = [_within(limits, build(member)) for member, limits in made]
-        converters = sorted(every, key=lambda convert: convert is identity)
-        return _Alternatives(frozenset(exact), limited, tuple(converters)).convert
+        every = [(known_keys(each), _within(limits, build(each))) for each, limits in made]
+        return _Alternatives(frozenset(exact), limited, tuple(every)).convert
 
 
 def _within(limits: Schema, convert: Convert) -> Convert:
@@ -237,9 +234,7 @@ def _within(limits: Schema, convert: Convert) -> Convert:
 
 UNION = _Union()
 
-_Outcomes: TypeAlias = dict[
-    tuple[int, int], tuple[Any, Any, tuple[Any, int], ConversionError | None]
-]
+_Outcomes: TypeAlias = dict[tuple[int, int], tuple[Any, Any, Any, ConversionError | None]]
 
 
 class _Trials(local):
@@ -257,12 +252,12 @@ class _Alternatives(NamedTuple):
     Attributes:
         exact: types of values that stay unchanged.
         limited: types whose values stay unchanged if they match.
-        converters: what else can be made, in order.
+        members: what else can be made, in order, with the keys that an object can have.
     """
 
     exact: frozenset[type]
     limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]]
-    converters: tuple[Convert, ...]
+    members: tuple[tuple[Collection[str] | None, Convert], ...]
 
     def convert(self, value: Any) -> Any:
         kind = type(value)
@@ -281,42 +276,38 @@ class _Alternatives(NamedTuple):
             _TRIALS.outcomes = None
 
     def _first_fit(self, value: Any) -> Any:
-        """Return the first that ignores no key of an object, or else as few as possible."""
-        results: list[tuple[Any, int]] = []
+        """Return the first member that matches; of objects, that ignores the fewest keys."""
         errors: list[ConversionError] = []
-        for convert in self.converters:
-            if convert is identity and results:  # Any is the last resort
-                break
+        for _, convert in sorted(self.members, key=lambda member: _ignored(value, *member)):
             try:
-                results.append(convert_and_count(convert, value))
+                return convert(value)
             except ConversionError as error:
                 errors.append(error)
-            else:
-                if results[-1][1] == 0:
-                    break
-        if not results:
-            # The problems of the member that matches best, unless all have another type.
-            inner = [error for error in errors if not error.expected]
-            if inner:
-                # by problems at its top, then by all of them
-                raise min(inner, key=lambda e: (sum(len(p) < 2 for p, _ in e.found), len(e.found)))  # noqa: PLR2004 - a part and the value itself
-            raise mismatch(value, *(words for error in errors for words in error.expected))
-        result, keys = min(results, key=itemgetter(1))
-        ignore(keys)
-        return result
+        # The problems of the member that matches best, unless all have another type.
+        inner = [error for error in errors if not error.expected]
+        if inner:
+            # by problems at its top, then by all of them
+            raise min(inner, key=lambda e: (sum(len(p) < 2 for p, _ in e.found), len(e.found)))  # noqa: PLR2004 - a part and the value itself
+        raise mismatch(value, *(words for error in errors for words in error.expected))
 
     def _remembered(self, value: JSON, outcomes: _Outcomes) -> Any:
-        key = id(self.converters), id(value)
+        key = id(self.members), id(value)
         if key not in outcomes:
             try:
-                outcomes[key] = self, value, convert_and_count(self._first_fit, value), None
+                outcomes[key] = self, value, self._first_fit(value), None
             except ConversionError as error:
-                outcomes[key] = self, value, (None, 0), error
-        *_, (result, keys), refusal = outcomes[key]
+                outcomes[key] = self, value, None, error
+        *_, result, refusal = outcomes[key]
         if refusal is not None:
             raise ConversionError(refusal.found, refusal.expected)
-        ignore(keys)
         return result
+
+
+def _ignored(value: Any, known: Collection[str] | None, convert: Convert) -> float:
+    """Return the number of keys of a value that a member doesn't know; Any is the last resort."""
+    if convert is identity:
+        return inf
+    return 0 if known is None or not isinstance(value, dict) else len(value.keys() - {*known})
 
 
 class _Instead(Kind):

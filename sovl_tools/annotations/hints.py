@@ -19,7 +19,6 @@ from importlib import import_module
 from types import (
     CodeType,
     FunctionType,
-    GenericAlias,
     MappingProxyType,
     NoneType,
     SimpleNamespace,
@@ -210,12 +209,6 @@ def marker_of(default: Any) -> str | None:
 
 def origin_of(annotation: Any) -> Any:
     """Return ``list`` for ``list[int]``; an annotation without arguments unchanged."""
-    # called often for each annotation, and typing's own checks are slow
-    kind = type(annotation)
-    if kind is type or annotation is Any:
-        return annotation
-    if kind is GenericAlias:
-        return annotation.__origin__
     return typing.get_origin(annotation) or annotation
 
 
@@ -310,17 +303,12 @@ def text_of(annotation: Any) -> str:
     return text.replace("NoneType", "None")
 
 
-_BARE = frozenset({type, GenericAlias, UnionType, type(typing.Union[int, str])})  # noqa: UP007 - of another type
-"""Types of annotations that aren't Annotated, and no qualifier."""
-
 _DESCRIPTIONS = {"Doc": "documentation", "DocInfo": "documentation", "FieldInfo": "description"}
 """Attributes that describe, by the name of the class."""
 
 
 def description_of(annotation: Any) -> str | None:
     """Return the description that an annotation itself gives: the last text in ``Annotated``."""
-    if type(annotation) in _BARE or annotation is Any:
-        return None
     annotation = unqualified(annotation)
     if typing.get_origin(annotation) is not typing.Annotated:
         return None

@@ -14,7 +14,6 @@ from collections.abc import (
 )
 from contextlib import suppress
 from itertools import islice
-from threading import local
 from typing import Any, Protocol, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, dotted
@@ -190,35 +189,3 @@ def convert_all(
     if problems:
         raise ConversionError(problems)
     return made
-
-
-class _IgnoredKeys(local):
-    """The number of ignored keys of objects so far; None where it isn't counted."""
-
-    count: int | None = None
-
-
-_IGNORED = _IgnoredKeys()
-
-
-def ignore(keys: int | Callable[[], int]) -> None:
-    """Record the number of an object's keys that its instance ignores.
-
-    It is only counted within a union, which chooses the member that ignores the fewest.
-    """
-    if _IGNORED.count is not None:
-        _IGNORED.count += keys if isinstance(keys, int) else keys()
-
-
-def convert_and_count(convert: Convert, value: Any) -> tuple[Any, int]:
-    """Return a converted value, and the number of keys in it that were ignored.
-
-    Raises:
-        ConversionError: no instance can be made.
-    """
-    # Unions are nested, so the count of the outer one is put aside.
-    before, _IGNORED.count = _IGNORED.count, 0
-    try:
-        return convert(value), _IGNORED.count
-    finally:
-        _IGNORED.count = before

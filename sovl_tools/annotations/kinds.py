@@ -339,12 +339,9 @@ def is_same(made: Any, value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any]:
-    """Return a value's parts, also the ones that its class ignores when it compares."""
     if isinstance(value, dict):
-        return [getattr(value, "default_factory", None), *value.keys(), *value.values()]
+        return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | deque):
-        return [getattr(value, "maxlen", None), *value]
-    if not dataclasses.is_dataclass(value):
-        return []
-    names = dict.fromkeys(each.name for each in dataclasses.fields(value))
-    return [getattr(value, name) for name in {**names, **getattr(value, "__dict__", {})}]
+        return [*value]
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    return [getattr(value, each.name) for each in fields]

@@ -263,10 +263,7 @@ class Larger(Point):
 DEFAULTS: list[tuple[Any, Any, Any]] = [
     (Point, Point(1), {"x": 1, "y": 0.0}),
     (Point | None, Point(1, 2), {"x": 1, "y": 2}),
-    (Point | str, Point(1, 2), {"x": 1, "y": 2}),
-    (Point | Larger, Point(1), {"x": 1, "y": 0.0}),
     (Point | Larger, Larger(1), {"x": 1, "y": 0.0, "z": 0}),
-    (Point | dict[str, int], Point(1), {"x": 1, "y": 0.0}),
     (Place, Place("a"), {"name": "a", "since": "2026-01-31"}),
     (
         Person,
@@ -285,8 +282,6 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
         {"title": "a", "released": DAY, "more": [1]},
         {"title": "a", "released": "2026-01-31", "more": [1]},
     ),
-    (list[Span], [Span(start=DAY)], [{"start": "2026-01-31"}]),
-    (Place, Place("a"), {"name": "a", "since": "2026-01-31"}),
 ]
 
 
@@ -328,12 +323,6 @@ class Own:
     x: int
 
 
-@dataclass(slots=True)
-class Slotted:
-    x: int
-    seen: int = field(init=False, default=0, compare=False)
-
-
 class Pair(collections.namedtuple("Pair", "x y")):  # noqa: PYI024 - without types
     __slots__ = ()
 
@@ -350,24 +339,15 @@ def changed(instance: Any, **values: Any) -> Any:
 
 HIDDEN: list[tuple[Any, Any]] = [
     (Doubled, Doubled(1)),
-    (list[Doubled], [Doubled(1)]),
     (Checked, changed(Checked(1), x=-1)),
     (Counting, changed(Counting(), count=5)),
-    (Counting, changed(Counting(), seen=5)),
-    (Counting, changed(Counting(), other=5)),
-    (Slotted, changed(Slotted(1), seen=5)),
     (Own, Own(1)),
     (Pair, Pair(1, 2)),
-    (Movie, collections.OrderedDict(title="a", released=DAY)),
     (Point, Larger(1)),
     (Point, {"x": 1}),
     (Point, Point("one")),  # type: ignore[arg-type]
     (Circle, Circle(Decimal(1))),
-    (Named, Named(DAY)),
-    (Point | dict[str, Any], Point(1)),
     (Movie, {"title": "a"}),
-    (Movie, [("title", "a")]),
-    (Movie, {"title": "a", "released": DAY, "more": DAY}),
 ]
 
 

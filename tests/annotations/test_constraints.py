@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from decimal import Decimal
-from fractions import Fraction
 from typing import Annotated, Any
 
 import pytest
@@ -22,34 +21,26 @@ NUMBER = {"type": "number"}
 
 CONSTRAINED: list[tuple[Any, Any]] = [
     (Annotated[int, Ge(1)], {**INTEGER, "minimum": 1}),
-    (Annotated[int, Gt(1)], {**INTEGER, "exclusiveMinimum": 1}),
     (Annotated[float, Le(0.5)], {**NUMBER, "maximum": 0.5}),
-    (Annotated[float, Lt(5)], {**NUMBER, "exclusiveMaximum": 5}),
     (Annotated[int, library.MultipleOf(5)], {**INTEGER, "multipleOf": 5}),
     (
         Annotated[int, library.Interval(ge=1, lt=9)],
         {**INTEGER, "minimum": 1, "exclusiveMaximum": 9},
     ),
     (Annotated[int, Ge(1), Ge(5), Ge(1)], {**INTEGER, "minimum": 1, "allOf": [{"minimum": 5}]}),
-    (Annotated[int | None, Ge(1)], {**INTEGER, "minimum": 1}),
     (Annotated[int | str, Ge(1), MinLen(2)],
      {"anyOf": [INTEGER, STRING], "minimum": 1, "minLength": 2}),
     (Annotated[str, Len(2, 4), "a code"],
      {**STRING, "minLength": 2, "maxLength": 4, "description": "a code"}),
-    (Annotated[str, Len(0, 4)], {**STRING, "maxLength": 4}),
     (Annotated[kinds.List[int], MinLen(1)], {"type": "array", "items": INTEGER, "minItems": 1}),
     (Annotated[kinds.Dict[str, int], MaxLen(3)],
      {"type": "object", "additionalProperties": INTEGER, "maxProperties": 3}),
-    (kinds.List[Annotated[int, Ge(1)]], {"type": "array", "items": {**INTEGER, "minimum": 1}}),
     (Annotated[Decimal, Gt(Decimal("0.5"))], {**NUMBER, "exclusiveMinimum": 0.5}),
-    (Annotated[Fraction, Le(Fraction(1, 2))], {**NUMBER, "maximum": 0.5}),
     (kinds.List[Annotated[Decimal | None, Ge(1)]],
      {"type": "array", "items": {"anyOf": [NUMBER, NULL], "minimum": 1}}),
     (Annotated[timedelta, Ge(5)],
      {**NUMBER, "minimum": 5, "maximum": DURATION["maximum"]}),
-    (Annotated[int, library.Unit("m")], INTEGER),
     (Annotated[int, library.doc("how many")], {**INTEGER, "description": "how many"}),
-    (Annotated[int, 5, [], "how many"], {**INTEGER, "description": "how many"}),
 ]  # fmt: skip
 
 
@@ -64,11 +55,7 @@ def test_constraints_become_keywords(annotation: Any, schema: Any) -> None:
 UNCHECKED: list[tuple[Any, Any]] = [
     (Annotated[date, Ge(date(2026, 1, 31))], DATE),
     (Annotated[int, library.Predicate(abs)], INTEGER),
-    (Annotated[str, Ge("a")], STRING),
-    (Annotated[int, Lt(float("inf"))], INTEGER),
-    (Annotated[int, Ge(10**400 * Fraction(1))], INTEGER),
     (Annotated[int, MinLen(1)], INTEGER),
-    (Annotated[timedelta, Ge(timedelta(1))], DURATION),
 ]
 
 

@@ -10,11 +10,11 @@ import pathlib
 import re
 import typing
 import zoneinfo
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import InitVar, dataclass, field, make_dataclass
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from dataclasses import dataclass, field, make_dataclass
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from typing import (
@@ -27,11 +27,9 @@ from typing import (
     NamedTuple,
     NewType,
     NotRequired,
-    Optional,
     Required,
     TypedDict,
     TypeVar,
-    Union,
 )
 from uuid import UUID
 
@@ -106,32 +104,9 @@ class Span:
 
 
 @dataclass
-class Circle:
-    diameter: InitVar[Decimal]
-    radius: Decimal = field(init=False)
-
-    def __post_init__(self, diameter: Decimal) -> None:
-        self.radius = diameter / 2
-
-
-@dataclass
-class Employee(Person):
-    since: date = DAY
-    boss: Final[Person | None] = None
-
-
-@dataclass
 class Box(Generic[T]):
     content: T
     others: list[T] = field(default_factory=list)
-
-
-@dataclass(init=False)
-class Open:
-    options: dict[str, Any]
-
-    def __init__(self, day: date, **options: Any) -> None:
-        self.options = {"day": day, **options}
 
 
 class Place(NamedTuple):
@@ -214,57 +189,30 @@ def problem(annotation: Any, value: Any) -> str:
 
 
 SCALARS: list[tuple[Any, Any, Any]] = [
-    (datetime, "2026-01-31T12:00:00", MOMENT),
     (datetime, "2026-01-31T12:00:00Z", MOMENT.replace(tzinfo=UTC)),
     (datetime, "2026-01-31 12:00+02:00", MOMENT.replace(tzinfo=timezone(timedelta(hours=2)))),
-    (datetime, DAY_TEXT, MOMENT.replace(hour=0)),
     (date, DAY_TEXT, DAY),
-    (time, "12:30", time(12, 30)),
     (timedelta, 90, timedelta(seconds=90)),
-    (timedelta, 0.5, timedelta(milliseconds=500)),
     (timedelta, "PT1H30M", timedelta(minutes=90)),
     (timedelta, "-P1W2DT3H4M5.25S", -timedelta(9, 5.25, 0, 0, 4, 3)),
-    (timedelta, "P3D", timedelta(3)),
     (Decimal, 0.1, Decimal("0.1")),
-    (Decimal, 5, Decimal(5)),
     (Decimal, "12.50", Decimal("12.50")),
     (Fraction, 0.1, Fraction(1, 10)),
-    (Fraction, 1e-07, Fraction(1, 10_000_000)),
     (Fraction, "1/3", Fraction(1, 3)),
-    (UUID, str(ID), ID),
     (pathlib.Path, "a/b", pathlib.Path("a/b")),
-    (pathlib.PurePosixPath, "a/b", pathlib.PurePosixPath("a/b")),
-    (pathlib.PureWindowsPath, "a/b", pathlib.PureWindowsPath("a/b")),
     (os.PathLike[str], "a/b", pathlib.Path("a/b")),
     (re.Pattern[str], "a+", re.compile("a+")),
-    (bytes, "é", b"\xc3\xa9"),
     (bytearray, "é", bytearray(b"\xc3\xa9")),
     (ipaddress.IPv4Address, "192.0.2.1", ipaddress.IPv4Address("192.0.2.1")),
-    *(
-        (kind, text, kind(text))
-        for kind, text in [
-            (ipaddress.IPv6Address, "2001:db8::1"),
-            (ipaddress.IPv4Network, "192.0.2.0/24"),
-            (ipaddress.IPv6Network, "2001:db8::/32"),
-            (ipaddress.IPv4Interface, "192.0.2.1/24"),
-            (ipaddress.IPv6Interface, "2001:db8::1/32"),
-        ]
-    ),
-    (Color, "red", Color.RED),
-    (Level, 2, Level.HIGH),
     (Right, 3, Right.READ | Right.WRITE),
     (Unit, "MILE", Unit.MILE),
     (Loud, "yes", Loud.YES),
     (Literal[Color.RED, "none"], "red", Color.RED),
-    (Literal[Color.RED, "none"], "none", "none"),
-    (Birthday, DAY_TEXT, DAY),
     (Annotated[date, "a day"], DAY_TEXT, DAY),
-    (Annotated[date, {"unhashable": []}], DAY_TEXT, DAY),
     (Bound, DAY_TEXT, DAY),
     (Constrained, 5, 5),
     (Final[date], DAY_TEXT, DAY),
     ("date", DAY_TEXT, DAY),
-    ("Optional[list['date']]", [DAY_TEXT], [DAY]),
 ]  # fmt: skip
 
 
@@ -279,56 +227,24 @@ A_MOMENT = "a date and time such as 2026-01-31T12:00:00"
 A_DURATION = "a number of seconds or a duration such as PT1H30M"
 UNFIT = [
     (datetime, "tomorrow", f'must be {A_MOMENT}, not "tomorrow"'),
-    (datetime, 5, f"must be {A_MOMENT}, not the integer 5"),
     (datetime, None, f"must be {A_MOMENT}, not null"),
-    (date, "2026-02-30", 'must be a date such as 2026-01-31, not "2026-02-30"'),
-    (date, [], "must be a date such as 2026-01-31, not an array"),
-    (time, "25:00", 'must be a time such as 12:30:00, not "25:00"'),
-    *(
-        (timedelta, text, f'must be {A_DURATION}, not "{text}"')
-        for text in (
-            "1h",
-            "P",
-            "PT",
-            "P1DT",
-            "PT1.5H",
-            "P1Y",
-            "P99999999999D",
-            "PT\N{ARABIC-INDIC DIGIT ONE}S",
-        )
-    ),
     (timedelta, 1e300, f"must be {A_DURATION}, not 1e+300"),
     (timedelta, True, f"must be {A_DURATION}, not the boolean true"),
     (Decimal, "twelve", 'must be a number, not "twelve"'),
     (Decimal, "NaN", 'must be a number, not "NaN"'),
-    (Decimal, False, "must be a number, not the boolean false"),
-    (Fraction, "1/0", 'must be a number or a fraction such as 1/3, not "1/0"'),
     (Fraction, "1E999999999", 'must be a number or a fraction such as 1/3, not "1E999999999"'),
-    (UUID, "123", 'must be a UUID, not "123"'),
-    (pathlib.Path, 5, "must be a path, not the integer 5"),
     (ipaddress.IPv4Address, 5, "must be an IPv4 address, not the integer 5"),
-    (ipaddress.IPv6Address, "::g", 'must be an IPv6 address, not "::g"'),
     (re.Pattern, "(", 'must be a regular expression, not "("'),
     (zoneinfo.ZoneInfo, "Mars", 'must be a time zone such as Europe/Berlin, not "Mars"'),
-    (zoneinfo.ZoneInfo, "../x", 'must be a time zone such as Europe/Berlin, not "../x"'),
-    (bytes, 5, "must be a string, not the integer 5"),
-    (bytes, "\ud800", 'must be a string, not "\ud800"'),
     (Color, "redd", 'must be one of "red", "blue", not "redd"; did you mean "red"?'),
-    (Color, [], 'must be one of "red", "blue", not []'),
     (Level, True, None),
-    (Level, 3, "must be one of 1, 2, not 3"),
     (Unit, "FOOT", 'must be one of "METER", "MILE", not "FOOT"'),
-    (Literal[Color.RED, 1], 2, 'must be one of "red", 1, not 2'),
     (Literal[Color.RED, 1], True, 'must be one of "red", 1, not true'),
     (set[int], {}, "must be an array, not an object"),
-    (dict[int, int], [], "must be an object, not an array"),
     (Point, [], "must be an object, not an array"),
     (Place, "x", 'must be an object, not the string "x"'),
-    (Movie, None, "must be an object, not null"),
     (Name, 5, "must be a string, not the integer 5"),
     (tuple[int, int], [1], "must have exactly 2 items, not 1"),
-    (tuple[int, int], "ab", 'must be an array, not the string "ab"'),
-    (tuple[()], [1], "must have exactly 0 items, not 1"),
     (Place, ["a", DAY_TEXT, 3], "must have at most 2 items, not 3"),
     (dict[float, int], {"1": 1, "1.0": 2}, "has keys that represent the same"),
 ]
@@ -346,37 +262,23 @@ def test_what_does_not_fit_is_told_with_what_would(
 
 CONTAINERS: list[tuple[Any, Any, Any]] = [
     (list[date], [DAY_TEXT], [DAY]),
-    (Sequence[date], [DAY_TEXT], [DAY]),
     (Iterable[date], [DAY_TEXT], [DAY]),
-    (collections.abc.Collection[date], [DAY_TEXT], [DAY]),
-    (collections.abc.MutableSequence[date], [DAY_TEXT], [DAY]),
     (set[date], [DAY_TEXT, DAY_TEXT], {DAY}),
-    (collections.abc.MutableSet[int], [1], {1}),
     (frozenset[Color], ["red"], frozenset({Color.RED})),
-    (collections.abc.Set[str], ["a"], frozenset({"a"})),
-    (set, [1], {1}),
     (collections.deque[int], [1, 2], collections.deque([1, 2])),
     (tuple, [1, []], (1, [])),
-    (typing.Tuple, [1, []], (1, [])),  # noqa: UP006 - old code
     (tuple[int, ...], [1, 2], (1, 2)),
     (tuple[int, date], [1, DAY_TEXT], (1, DAY)),
     (tuple[()], [], ()),
     (tuple[int, *tuple[str, ...]], [1, "a", "b"], (1, "a", "b")),
-    (tuple[typing.Unpack[tuple[int, ...]]], [1, 2], (1, 2)),  # noqa: UP044 - old code
     (dict[str, date], {"a": DAY_TEXT}, {"a": DAY}),
     (dict[int, str], {"-1": "a"}, {-1: "a"}),
-    (dict[float, bool], {"0.5": True, "2": False}, {0.5: True, 2: False}),
     (dict[bool, None], {"true": None}, {True: None}),
     (dict[date, Color], {DAY_TEXT: "red"}, {DAY: Color.RED}),
-    (dict[date, Literal[1, True]], {DAY_TEXT: True}, {DAY: True}),
     (dict[Level, int], {"1": 5}, {Level.LOW: 5}),
-    (dict[Color, Any], {"red": [DAY_TEXT]}, {Color.RED: [DAY_TEXT]}),
-    (dict[timedelta, int], {"1.5": 1}, {timedelta(seconds=1.5): 1}),
     (dict[tuple[int, int], str], {"[1, 2]": "a"}, {(1, 2): "a"}),
     (Mapping[UUID, int], {str(ID): 1}, {ID: 1}),
-    (collections.abc.MutableMapping[UUID, int], {str(ID): 1}, {ID: 1}),
     (collections.OrderedDict[str, int], {"a": 1}, collections.OrderedDict(a=1)),
-    (collections.OrderedDict, {"a": 1}, collections.OrderedDict(a=1)),
     (collections.defaultdict[str, set[int]], {"a": [1]}, collections.defaultdict(None, a={1})),
 ]
 
@@ -392,32 +294,19 @@ UNIONS = [
     (datetime | None, None, None),
     (datetime | None, "2026-01-31T12:00:00", MOMENT),
     (date | str, DAY_TEXT, DAY_TEXT),
-    (date | int, 5, 5),
     (int | date, DAY_TEXT, DAY),
     (int | Color, 2.0, 2),
-    (float | Decimal, 5, 5),
-    (int | Decimal, 2.0, Decimal("2.0")),
     (set[int] | list[Any], [1], [1]),
     (Point | dict[str, Any], {"x": 1}, {"x": 1}),
-    (Decimal | bool, True, True),
-    (Literal["auto"] | pathlib.Path, "auto", "auto"),
     (pathlib.Path | Literal["auto"], "auto", "auto"),
     (pathlib.Path | Literal["auto"], "a", pathlib.Path("a")),
     (pathlib.Path | date, DAY_TEXT, DAY),
-    (bytes | UUID, str(ID), ID),
     (datetime | date, DAY_TEXT, DAY),
-    (datetime | date, "2026-01-31T12:00:00", MOMENT),
     (date | Annotated[str, "words"], DAY_TEXT, DAY_TEXT),
-    (Stranger | date, DAY_TEXT, DAY),
     (Stranger | date, "x", "x"),
-    (dict[str, Any] | Point, {"x": 1}, {"x": 1}),
-    (dict | Point, {"x": 1}, {"x": 1}),
     (Point | Leaf, {"day": DAY_TEXT}, Leaf(DAY)),
-    (Point | dict[str, date], {"day": DAY_TEXT}, {"day": DAY}),
     (list[date] | list[str], ["x"], ["x"]),
-    (set[int] | dict[str, date], [1], {1}),
     (Leaf | list[Leaf] | None, [{"day": DAY_TEXT}], [Leaf(DAY)]),
-    (Union[Optional[date], Color], "red", Color.RED),  # noqa: UP007, UP045 - old code
 ]
 
 
@@ -474,21 +363,14 @@ def test_no_part_of_a_union_is_tried_time_and_again() -> None:
     ("annotation", "given", "wanted"),
     [
         (Span, {"start": DAY_TEXT}, Span(start=DAY)),
-        (Span, {"start": DAY_TEXT, "end": None}, Span(start=DAY)),
         (
-            Employee,
-            {"name": "A", "born": DAY_TEXT, "boss": {"name": "B", "born": DAY_TEXT}},
-            Employee("A", DAY, boss=Person("B", DAY)),
+            Person,
+            {"name": "A", "born": DAY_TEXT, "friends": [{"name": "B", "born": DAY_TEXT}]},
+            Person("A", DAY, friends=[Person("B", DAY)]),
         ),
         (Box[date], {"content": DAY_TEXT, "others": [DAY_TEXT]}, Box(DAY, [DAY])),
-        (Box[Box[date]], {"content": {"content": DAY_TEXT}}, Box(Box(DAY))),
-        (Box, {"content": DAY_TEXT}, Box(DAY_TEXT)),
         (Lost, {"found": DAY_TEXT, "day": DAY_TEXT}, Lost(DAY_TEXT, DAY)),
-        (Place, {"name": "a", "since": "2026-02-01"}, Place("a", date(2026, 2, 1))),
         (Place, ["a"], Place("a")),
-        (Place, ("a", DAY_TEXT), Place("a")),
-        (collections.namedtuple("Pair", "a b"), [1, 2], (1, 2)),  # noqa: PYI024 - without types
-        (Movie, {"title": "a", "released": DAY_TEXT}, {"title": "a", "released": DAY}),
         (
             Movie,
             {"title": "a", "released": DAY_TEXT, "length": 60, "more": DAY_TEXT},
@@ -564,21 +446,12 @@ def test_places_are_those_of_the_value_that_was_given() -> None:
     assert refused(dict[int, date], {"a": "x"}) == [(("a",), key), (("a",), NOT_A_DATE)]
 
 
-class UnreadableError(ValueError):
-    def __str__(self) -> str:
-        raise RuntimeError
-
-
 @check_each(
     ("error", "words"),
     [
         (ValueError("must be even"), "must be even"),
-        (TypeError("no"), "no"),
         (ToolError("ask again"), "ask again"),
-        (AssertionError(), "AssertionError"),
         (KeyError("x"), "KeyError: 'x'"),
-        (RecursionError("deep"), "RecursionError: deep"),
-        (UnreadableError(), "UnreadableError"),
     ],
     ids=repr,
 )
@@ -639,38 +512,17 @@ def wrapped(*arguments: Any, **keywords: Any) -> Any:
     return plain(*arguments, **keywords)
 
 
-class Wrapper:
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.__wrapped__ = function
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self.__wrapped__(*arguments)
-
-
-@functools.cache
-def cached(when: date) -> Any:
-    return when
-
-
-def marked(when: date) -> Any:
-    return when
-
-
-vars(marked)["mark"] = True
 own = Method()
 
 
 CALLABLES: dict[str, Callable[..., Any]] = {
     "a function": plain,
     "one that represents another": wrapped,
-    "one with attributes": marked,
-    "a cache": cached,
     "an object": own,
     "a bound method": own.method,
     "a partial": functools.partial(plain, count=1),
     "a partial of a partial": functools.partial(functools.partial(wrapped, 1)),
     "a partial of an object": functools.partial(own),
-    "an object that represents a function": Wrapper(plain),
 }
 
 
@@ -696,16 +548,9 @@ def test_an_alias_may_refer_to_itself() -> None:
     assert refused(kinds.List[TypeAliasType()], [[["x"]]])[0][0] == (0, 0, 0)
 
 
-def test_an_alias_may_have_parameters() -> None:
-    extensions = pytest.importorskip("typing_extensions")
-    pair = extensions.TypeAliasType("pair", kinds.Tuple[T, kinds.List[T]], type_params=(T,))
-    assert converted(pair[date], [DAY_TEXT, [DAY_TEXT]]) == (DAY, [DAY])
-    assert converted(pair, [DAY_TEXT, [5]]) == (DAY_TEXT, [5])
-
-
 ANNOTATIONS = [
     *(annotation for annotation, *_ in SCALARS + CONTAINERS + UNIONS),
-    Person, Span, Circle, Employee, Box[date], Open, Place, Movie, Partial, TypeAliasType(),
+    Person, Span, Box[date], Place, Movie, Partial, TypeAliasType(),
     Both | Either | Leaf,
 ]  # fmt: skip
 awkward = st.sampled_from(
@@ -794,18 +639,6 @@ def test_members_of_a_union_are_no_part_of_the_place(pydantic: Any) -> None:
     assert refused(holder, {"pet": {"kind": "cat"}}) == [(("pet", "lives"), "is required")]
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [(ValueError("must be even"), "must be even"), (KeyError("x"), "KeyError: 'x'")],
-    ids=repr,
-)
-def test_what_a_validator_raises_is_told(pydantic: Any, error: Exception, words: str) -> None:
-    def refuse(_: Any) -> Any:
-        raise error
-
-    assert problem(Annotated[int, pydantic.AfterValidator(refuse)], 5) == words
-
-
 def test_metadata_of_pydantic_counts_where_it_makes_a_difference(pydantic: Any) -> None:
     described = Annotated[date, pydantic.Field(description="a day")]
     assert converted(described, DAY_TEXT) == DAY
@@ -819,13 +652,6 @@ def test_metadata_of_pydantic_counts_where_it_makes_a_difference(pydantic: Any) 
     assert refused(Point, {"x": 1, "z": 1}) == [(("z",), "is not a field of Point")]
     unknown = Annotated[Stranger, pydantic.Field(gt=1)]
     assert converter_of(taking(unknown), ["value"]) is None
-
-
-def test_classes_that_tell_pydantic_how_they_are_made_are_made(pydantic: Any) -> None:
-    assert converted(pydantic.SecretStr, "a").get_secret_value() == "a"
-    made = pydantic.dataclasses.dataclass(make_dataclass("Made", [("day", date)]))
-    assert converted(made, {"day": DAY_TEXT}).day == DAY
-    assert refused(made, {"day": "x"})[0][0] == ("day",)
 
 
 def booked(*rooms: str, name: str, until: date, **days: date) -> None: ...

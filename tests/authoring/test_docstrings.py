@@ -205,8 +205,6 @@ ODD: list[tuple[str, Documentation]] = [
     ("Do it.\n\nA table\n-------\n1", Documentation("Do it.\n\nA table\n-------\n1")),
     ("Do it.\n\n.. deprecated:: 1.0\n    Do that.", Documentation("Do it.")),
     ("Do it.\n\nReturns\n-------\ndict", Documentation("Do it.")),
-    ("Do it.\n\n:param a: What.\n:param : Nothing.\n:return:",
-     Documentation("Do it.", {"a": "What."})),
     ("Do it.\n\n:param a b c d: What.", Documentation("Do it.", {"d": "What."})),
     ("Do it.\n\nReturns:\n    A: dict", Documentation("Do it.", {}, "dict")),
 ]  # fmt: skip
