@@ -225,15 +225,3 @@ def test_each_duplicate_is_logged_once(caplog: pytest.LogCaptureFixture) -> None
         registry.register(each)
     assert len(registry.report.errors) == len(caplog.records) == 29
     assert [len(each.reasons) for each in registry.report.folders] == [0] + [1] * 29
-
-
-def test_a_text_that_is_surely_an_expression_is_read_as_one(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    registry = ToolRegistry()
-    registry.register(saying(1, "aws_get"))
-    registry.register(saying(1, "get_aws"))
-    for pattern in ("^aws", "aws_.*", r"aws_\w+", "_get$"):
-        assert [each.name for each in registry.filter(name_pattern=pattern)] == ["aws_get"]
-        assert f"{pattern!r} is read as a regular expression" in caplog.text
-    assert registry.filter(name_pattern="aws.") == []

@@ -109,9 +109,6 @@ def main(rounds: int) -> None:
     floor = least(partial(joined, tools), repeat=1, rounds=rounds)
     show(f"an index of {TOOLS} tools", made / floor, "making the texts", None, f"{made:.0f} ms")
     index, flat = SearchIndex(tools), joined(tools)
-    others = [author.tool(0), *tools[1:]]
-    changed = least(partial(SearchIndex, others, index.entries), repeat=20, rounds=rounds)
-    show("... after one tool changed", changed / made, "making it", None, f"{changed:.2f} ms")
     queries = {
         "a name": tools[TOOLS // 2].name,
         "five words": author.text(5),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +26,6 @@ from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.schema.dynamic import without_functions
-from sovl_tools.search.lookup import expression_in
 
 
 def all_tools(tools: ToolOptions, *, lazy: bool = False) -> ToolRegistry:
@@ -65,13 +63,7 @@ def _criteria(tools: ToolOptions, found: Configuration) -> list[Mapping[str, Any
             known = f"the views are {known}" if known else "the configuration doesn't have one"
             raise Misuse(f"there's no view {name!r}; {did_you_mean(name, found.views) or known}")
         criteria.append(found.views[name])
-    names: list[str | re.Pattern[str]] = []
-    for pattern in tools.patterns:
-        expression = expression_in(pattern)
-        if expression is not None:
-            note(f"--name {pattern} is read as a regular expression")
-        names.append(expression or pattern)
-    given = {"tags": tools.tags, "category": tools.category, "name_pattern": names}
+    given = {"tags": tools.tags, "category": tools.category, "name_pattern": tools.patterns}
     criteria += [{key: value} for key, value in given.items() if value or value == ""]
     return criteria
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from inspect import iscoroutinefunction
+from math import isfinite
 from threading import TIMEOUT_MAX
 from types import UnionType
 from typing import Any, cast
@@ -45,10 +45,9 @@ def check_path(name: str, value: object) -> str:
     Raises:
         TypeError: the value is neither a string nor path-like.
     """
-    path = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(path, str):
-        raise TypeError(f"{name} must be a path, not {value!r:.80}")
-    return path
+    check_type(name, value, str | os.PathLike, "a path")
+    found: str = os.fspath(cast("Any", value))
+    return found
 
 
 def check_function(name: str, value: object) -> None:
@@ -98,9 +97,6 @@ def check_count(name: str, number: object, *, least: int = 1) -> None:
         raise ValueError(f"{name} must be at least {least}, not {number!r}")
 
 
-_LARGEST = sys.float_info.max
-
-
 def check_number(name: str, number: object) -> None:
     """Check that a value is a finite number.
 
@@ -110,8 +106,7 @@ def check_number(name: str, number: object) -> None:
     """
     if not isinstance(number, int | float) or isinstance(number, bool):
         raise TypeError(f"{name} must be a number, not {number!r:.80}")
-    # math.isfinite overflows for large integers
-    if not -_LARGEST <= number <= _LARGEST:
+    if not isfinite(number):
         raise ValueError(f"{name} must be a finite number, not {number!r:.80}")
 
 
@@ -151,6 +146,5 @@ def check_subscriber(on_change: Any) -> None:
     Raises:
         TypeError: it is one.
     """
-    call = getattr(on_change, "__call__", None)  # noqa: B004 - its code, if it is an object
-    if call is None or iscoroutinefunction(on_change) or iscoroutinefunction(call):
+    if not callable(on_change) or iscoroutinefunction(on_change):
         raise TypeError(f"a subscriber must be a sync function (change), not {on_change!r:.80}")

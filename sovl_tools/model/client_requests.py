@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.caller import check_count, check_given, check_names, check_number, check_text
 from sovl_tools.model.content import is_block
@@ -166,7 +166,7 @@ class RequestKind(NamedTuple):
         words: the reason in that error.
         client: the capability that a client needs.
         answer: the type of the answer, in words.
-        is_answer: returns whether a value has that type.
+        types: the classes of the answer.
     """
 
     option: str
@@ -174,41 +174,25 @@ class RequestKind(NamedTuple):
     words: str
     client: str
     answer: str
-    is_answer: Callable[[Any], bool]
-
-
-def _consists(value: Any, kind: type, *types: Any) -> bool:
-    """Return whether a value is a tuple of a kind whose fields have these types."""
-    return isinstance(value, kind) and all(map(isinstance, cast("Any", value), types))
+    types: tuple[type, ...]
 
 
 REQUEST_KINDS: Mapping[type[HostRequest], RequestKind] = {
     Question: RequestKind(
         "on_elicit", ElicitationError, "the user can't be reached", "supports elicitation",
-        "an Answer",
-        lambda value: (
-            _consists(value, Answer, str, dict | None)
-            and value.action in ("accept", "decline", "cancel")
-        ),
+        "an Answer", (Answer,),
     ),
     SampleRequest: RequestKind(
         "on_sample", SamplingError, "no model can be reached", "supports sampling", "a Sample",
-        lambda value: _consists(value, Sample, str, str, str | None, list),
+        (Sample,),
     ),
     ApprovalRequest: RequestKind(
         "on_approve", ApprovalError, "this call needs approval, and no host can give it",
-        "approves calls", "an Approval, a bool or a reason",
-        lambda value: (
-            isinstance(value, bool | str) or _consists(value, Approval, bool, str, bool)
-        ),
+        "approves calls", "an Approval, a bool or a reason", (Approval, bool, str),
     ),
     RootsRequest: RequestKind(
         "on_list_roots", RootsError, "the client's directories are unknown", "lists its roots",
-        "a list of Root",
-        lambda value: (
-            isinstance(value, list)
-            and all(_consists(each, Root, str, str | None) for each in value)
-        ),
+        "a list of Root", (list,),
     ),
 }  # fmt: skip
 
@@ -232,7 +216,7 @@ def answer_of(request: HostRequest, future: Any) -> Any:
         answer = future.result()
     except CancelledError:
         raise RunCancelledError from None
-    if not kind.is_answer(answer):
+    if not isinstance(answer, kind.types):
         raise kind.error(f"{kind.option} must answer {kind.answer}, not {answer!r:.80}")
     return answer
 

@@ -247,54 +247,29 @@ def encodable(text: str) -> str:
 def cut(text: str, limit: int) -> str:
     """Shorten a string to ``limit`` bytes in UTF-8.
 
-    The cut is between characters with their combining marks. A note at the end reports it, unless
-    that takes more than half of the limit.
+    A note at the end reports the cut, unless that takes more than half of the limit.
     """
-    # a character has at most four bytes, so most strings needn't be encoded
-    if len(text) * 4 <= limit or len(data := text.encode()) <= limit:
+    data = text.encode()
+    if len(data) <= limit:
         return text
     sizes = limit, len(data)
     # the empty mark is always short enough; the number in a mark can only get shorter
     mark = next(each for each in _MARKS if 2 * len(each.format(*sizes).encode()) <= limit)
     # drop a character whose bytes are cut in two
     start = data[: limit - len(mark.format(*sizes).encode())].decode(errors="ignore")
-    start = text[: _boundary(text, len(start))]
     return start + mark.format(len(start.encode()), len(data))
 
 
 def cut_characters(text: str, limit: int) -> str:
-    """Shorten a string to ``limit`` characters.
-
-    The cut is between characters with their combining marks. A note at the end reports it.
-    """
+    """Shorten a string to ``limit`` characters, with a note at the end."""
     if len(text) <= limit:
         return text
     mark = f"… [cut: {{:,}} of {len(text):,} characters]"
     end = max(0, limit - len(mark.format(limit)))
-    start = text[: _boundary(text, end)]
-    return start + mark.format(len(start))
+    return text[:end] + mark.format(end)
 
 
 _MARKS = ("… [cut: {:,} of {:,} bytes]", "…", "")
-_LONGEST_CLUSTER = 32
-_JOINER = "\u200d"
-
-
-def _boundary(text: str, end: int) -> int:
-    """Return the last place up to ``end`` where no mark is cut off its letter."""
-    # longer clusters aren't words: a string can stack thousands of marks on one letter
-    for place in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
-        if not _belongs(text[place], text[place - 1]):
-            return place
-    return end
-
-
-def _belongs(char: str, before: str) -> bool:
-    from unicodedata import category  # noqa: PLC0415 - only long results need its tables
-
-    # skin tones are symbols to Unicode, and yet part of the sign before them
-    is_skin_tone = "\U0001f3fb" <= char <= "\U0001f3ff"
-    return is_skin_tone or _JOINER in (char, before) or category(char).startswith("M")
 
 
 def _checked(name: str, value: object, expected: str = "str") -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections import UserDict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
@@ -100,18 +101,12 @@ _SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
 _CONTAINERS = frozenset({list, tuple, set, frozenset})
 
 
-class State(MutableMapping[str, Any]):
+class State(UserDict[str, Any]):
     """Values that a tool keeps from call to call, and across reloads of its code.
 
     Only values of built-in types can be kept: after a reload, instances of a tool's own classes
     would belong to classes that no longer exist.
     """
-
-    def __init__(self) -> None:
-        self._values: dict[str, Any] = {}
-
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
 
     def __setitem__(self, key: str, value: Any) -> None:
         """Keep a value.
@@ -122,19 +117,7 @@ class State(MutableMapping[str, Any]):
         if type(key) is not str:
             raise TypeError(f"a key of the state must be a string, not {type(key).__name__}")
         _check(value, f"state[{key!r}]")
-        self._values[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        del self._values[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return f"State({self._values!r})"
+        super().__setitem__(key, value)
 
 
 def _check(value: Any, place: str, level: int = 0) -> None:
@@ -173,10 +156,6 @@ class ToolContext:
         tooler: calls other tools; a tool must not call itself, directly or through others.
         state: values kept from call to call.
     """
-
-    __slots__ = (
-        "_find", "_is_cancelled", "_listen", "call_id", "registry", "state", "tool", "tooler",
-    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - only a Tooler and tests make one
         self,

@@ -209,7 +209,8 @@ def internal_error(error: Exception) -> Iterator[Finding]:
         words = f"the package {package!r} is not installed, which sovl-tools needs"
         yield Finding(Position(), words, "install sovl-tools again, with its dependencies")
         return
-    words = f"internal error: {_shown(error)}, in {_origin(error)}"
+    shown = traceback.format_exception_only(error)[-1].strip()[:500]
+    words = f"internal error: {shown}, in {_origin(error)}"
     advice = "this is a mistake of sovl-tools: please report it, with the tool and its traceback"
     yield Finding(Position(), words, advice)
 
@@ -224,13 +225,6 @@ def internal_verdict(error: Exception) -> Verdict:
 def internal_diagnostic(error: Exception, path: str, tool: str | None = None) -> Diagnostic:
     """Return the diagnostic that this package failed at a tool, or at a source of tools."""
     return internal_verdict(error).at(path, tool=tool)
-
-
-def _shown(error: Exception) -> str:
-    try:
-        return traceback.format_exception_only(error)[-1].strip()[:500]
-    except Exception:  # noqa: BLE001 - its own code can be the tool's
-        return type(error).__name__
 
 
 def _origin(error: Exception) -> str:

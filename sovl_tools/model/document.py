@@ -82,10 +82,8 @@ def pointer(path: Path) -> str:
 
 def dotted(path: Path) -> str:
     """Return a path as people write it: ``filters[0].color``."""
-    text = ""
-    for part in path:  # for every finding, so without a generator
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".")
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return "".join(parts).removeprefix(".")
 
 
 def json_path(path: Path) -> str:
@@ -145,20 +143,10 @@ def depth(document: JSON) -> int:
 
 
 def copied(value: JSON) -> JSON:
-    """Return a copy of a JSON value, in a seventh of the time of ``deepcopy``."""
+    """Return a copy of a JSON value, in a third of the time of ``deepcopy``."""
     if type(value) is dict:
-        # most members are scalars, which the shallow copy has right already
-        copy = value.copy()
-        for key, item in value.items():
-            if type(item) in _CONTAINERS:
-                copy[key] = copied(item)
-        return copy
-    if type(value) is list:
-        return [copied(item) if type(item) in _CONTAINERS else item for item in value]
-    return value
-
-
-_CONTAINERS = frozenset({dict, list})
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if type(value) is list else value
 
 
 def size_of(value: JSON, most: float = math.inf) -> int:
@@ -174,12 +162,7 @@ def size_of(value: JSON, most: float = math.inf) -> int:
         elif isinstance(each, dict | list):
             size += len(each)
             members = each.values() if isinstance(each, dict) else each
-            pending += [
-                member
-                for member in members
-                if (type(member) in _CONTAINERS and member)
-                or (type(member) is str and len(member) >= _LETTERS)
-            ]
+            pending += [each for each in members if isinstance(each, str | dict | list)]
     return size
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TypeAlias
 from sovl_tools.model.call import MODES, Mode
 from sovl_tools.model.caller import check_count, check_given, check_names, check_seconds, check_word
 from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import SECTIONS
 
 Coerce: TypeAlias = Literal["strict", "lenient"]
 Approving: TypeAlias = Literal["never", "destructive", "always"] | tuple[str, ...]
@@ -97,17 +98,7 @@ class Policy:
         )
 
 
-_OF_TOOLS = frozenset(
-    {
-        "timeout",
-        "mode",
-        "max_result_bytes",
-        "max_concurrency",
-        "retry",
-        "cache_seconds",
-        "rate_limit",
-    }
-)
+_OF_TOOLS = SECTIONS["execution"] - {"memory_mb", "isolated_env"}
 
 
 def _least(*values: Any) -> Any:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-
-_MOST_WORK = 1_000_000
-"""The maximum number of pairs of letters to compare; about 50 ms."""
+from difflib import get_close_matches
 
 
 def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
@@ -19,15 +17,7 @@ def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str |
     # ``City`` for ``city`` is the most common slip; a model can send a name of any length
     folded = word.casefold()[:80]
     candidates = {each.casefold(): each for each in known}
-    # comparing is quadratic, and most words differ too much in length
-    lengths = {each: (len(each), len(folded)) for each in candidates}
-    near = [each for each, both in lengths.items() if 2 * min(both) >= cutoff * sum(both)]
-    if not near:
-        return None
-    near = near[: _MOST_WORK // max(1, len(folded)) ** 2]
-    from difflib import get_close_matches  # noqa: PLC0415 - 4 ms, needed only in bad cases
-
-    found = get_close_matches(folded, near, n=1, cutoff=cutoff)
+    found = get_close_matches(folded, candidates, n=1, cutoff=cutoff)
     return candidates[found[0]] if found else None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -14,7 +13,7 @@ from sovl_tools.model.caller import check_count, check_function, check_given, ch
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.search.phrases import MOST_FOUND, PhraseIndex, PhraseMatch, Suggestion, ToolMatch
-from sovl_tools.search.ranking import Entry, SearchIndex
+from sovl_tools.search.ranking import SearchIndex
 from sovl_tools.search.vectors import vectors
 
 _ABSENT = object()
@@ -59,14 +58,9 @@ def _checked_criterion(criterion: Criterion) -> Criterion:
     if patterns is None:
         return criterion
     patterns = patterns if isinstance(patterns, list | tuple) else [patterns]
-    read: list[NamePattern] = []
     for pattern in patterns:
         check_type("name_pattern", pattern, str | re.Pattern, "a string or a compiled expression")
-        expression = expression_in(pattern) if isinstance(pattern, str) else None
-        if expression is not None:
-            _LOGGER.warning("name_pattern %r is read as a regular expression", pattern)
-        read.append(expression or pattern)
-    return {**criterion, "name_pattern": read}
+    return {**criterion, "name_pattern": patterns}
 
 
 def narrowed(catalog: Catalog, criteria: Iterable[Criterion]) -> Catalog:
@@ -120,15 +114,6 @@ def _fits(name: str, pattern: Any) -> bool:
     return pattern.search(name) is not None
 
 
-def expression_in(pattern: str) -> re.Pattern[str] | None:
-    """Return the regular expression that a shell pattern surely is; None for any other strings."""
-    if not any(sign in pattern for sign in ("\\", "^", "$", ".*", ".+")):
-        return None
-    with suppress(re.error):
-        return re.compile(pattern)
-    return None
-
-
 def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
     """Return True if a tool has an attribute of that value.
 
@@ -140,24 +125,19 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
     """
     if key == "name_pattern":
         return _fits(tool.name, wanted)
-    try:
-        actual = getattr(tool, key, _ABSENT)
-        if actual is _ABSENT:
-            actual = tool.metadata.get(key, _ABSENT)
-        is_sized = isinstance(actual, (*_SEVERAL, dict, str))
-        # an object can have what its definition leaves empty
-        if actual is _ABSENT or actual is None or (is_sized and not actual):
-            actual = getattr(tool.instance, key, actual)
-        # ``tags=["a", "b"]`` requires both, ``tags="a"`` one
-        if isinstance(actual, _SEVERAL):
-            several = wanted if isinstance(wanted, _SEVERAL) else [wanted]
-            return all(each in actual for each in several)
-        if isinstance(actual, Mapping) and isinstance(wanted, Mapping):
-            return all(actual.get(each, _ABSENT) == value for each, value in wanted.items())
-        return bool(actual == wanted)
-    except Exception:  # properties and comparisons of the tool's own class may do anything
-        _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
-        return False
+    actual = getattr(tool, key, _ABSENT)
+    if actual is _ABSENT:
+        actual = tool.metadata.get(key, _ABSENT)
+    # an object can have what its definition leaves empty
+    if actual is _ABSENT or actual is None or actual in ((), [], {}, ""):
+        actual = getattr(tool.instance, key, actual)
+    # ``tags=["a", "b"]`` requires both, ``tags="a"`` one
+    if isinstance(actual, _SEVERAL):
+        several = wanted if isinstance(wanted, _SEVERAL) else [wanted]
+        return all(each in actual for each in several)
+    if isinstance(actual, Mapping) and isinstance(wanted, Mapping):
+        return all(actual.get(each, _ABSENT) == value for each, value in wanted.items())
+    return bool(actual == wanted)
 
 
 _SEVERAL = (list, tuple, set, frozenset)
@@ -168,12 +148,10 @@ class Indexes:
 
     Attributes:
         catalog: the catalog of the indexes.
-        entries: the search entries of its tools, or of the catalog before.
     """
 
-    def __init__(self, catalog: Catalog, before: Indexes | None = None) -> None:
+    def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.entries: Mapping[ToolDefinition, Entry] = {} if before is None else before.entries
 
     @cached_property
     def phrases(self) -> PhraseIndex:
@@ -183,9 +161,7 @@ class Indexes:
     @cached_property
     def ranking(self) -> SearchIndex:
         """The words and the vectors."""
-        index = SearchIndex(self.catalog.tools.values(), self.entries, vectors())
-        self.entries = index.entries
-        return index
+        return SearchIndex(self.catalog.tools.values(), vectors())
 
 
 class Searchable:
@@ -264,7 +240,7 @@ class Searchable:
     def _indexed(self) -> Indexes:
         catalog, known = self.catalog, self._indexes
         if known is None or known.catalog is not catalog:
-            known = self._indexes = Indexes(catalog, known)
+            known = self._indexes = Indexes(catalog)
         return known
 
 

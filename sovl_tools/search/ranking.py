@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import log
-from types import MappingProxyType
 from typing import NamedTuple
 
 from sovl_tools.model.definition import ToolDefinition
@@ -75,21 +74,14 @@ class SearchIndex:
     tool's and the query's is added.
 
     Attributes:
-        entries: by tool; ``known`` entries are reused.
         enough: the least evidence of a good match.
         deprecated: the names of tools that come last.
     """
 
-    def __init__(
-        self,
-        tools: Iterable[ToolDefinition],
-        known: Mapping[ToolDefinition, Entry] = MappingProxyType({}),
-        vectors: Vectors | None = None,
-    ) -> None:
-        self.entries = {tool: known.get(tool) or _entry(tool, vectors) for tool in tools}
-        self._by_name = {tool.name: entry for tool, entry in self.entries.items()}
+    def __init__(self, tools: Collection[ToolDefinition], vectors: Vectors | None = None) -> None:
+        self._by_name = {tool.name: _entry(tool, vectors) for tool in tools}
         self._scale = log(2 + len(self._by_name))
-        self.deprecated = {tool.name for tool in self.entries if tool.deprecation}
+        self.deprecated = {tool.name for tool in tools if tool.deprecation}
         self._impacts: dict[str, dict[str, float]] = {}
         for name, entry in self._by_name.items():
             for word, impact in entry.impacts.items():

@@ -28,7 +28,6 @@ _SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=\w)-
 _ASCII_PART = re.compile(r"[a-z0-9_]+")
 _BORDER = re.compile(r"_+|(?<=\d)(?=[^\d_])|(?<=[^\d_])(?=\d)")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
-_LONG = 40  # longer chunks are hardly ever met again, so that keeping them only costs memory
 # a word of two syllables is its own pair
 _HANGUL = re.compile("[\uac00-\ud7a3]{3,}")
 
@@ -135,11 +134,7 @@ def _joins(text: str, index: int) -> bool:
 
 def terms(text: str) -> list[str]:
     """Return the parts of the words of a string, without their endings."""
-    return [
-        each
-        for chunk in text.split()
-        for each in (_terms_of(chunk) if len(chunk) < _LONG else map(term, _parts_of(chunk)))
-    ]
+    return [term(part) for part in parts(text)]
 
 
 def parts(text: str) -> list[str]:
@@ -150,11 +145,6 @@ def parts(text: str) -> list[str]:
     pairs of neighbours, Korean words, which have particles at their ends, by pairs too.
     """
     return [part for chunk in text.split() for part in _parts_of(chunk)]
-
-
-@lru_cache(maxsize=32768)
-def _terms_of(chunk: str) -> tuple[str, ...]:
-    return tuple(map(term, _parts_of(chunk)))
 
 
 def _parts_of(chunk: str) -> Iterator[str]:

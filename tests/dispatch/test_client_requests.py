@@ -55,11 +55,6 @@ WRONG = {
     "a coroutine of another answer": nothing_later,
     "a future of None": lambda _: answered(None),
     "a future of a string": lambda _: answered("yes"),
-    "a future of a list": lambda _: answered([5]),
-    "another word": lambda _: answered(Answer("maybe")),  # type: ignore[arg-type]
-    "no content": lambda _: answered(Answer("accept", "x")),  # type: ignore[arg-type]
-    "no strings": lambda _: answered(Sample(None, 5, None, [])),  # type: ignore[arg-type]
-    "no address": lambda _: answered([Root(5)]),  # type: ignore[arg-type]
     "an error": fail,
     "a later error": lambda _: failed(ValueError("no")),
     "an exit": lambda _: failed(SystemExit(3)),
