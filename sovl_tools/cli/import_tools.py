@@ -438,7 +438,7 @@ def _document(data: bytes, source: str) -> JSON:
         if data.lstrip()[:1] in {b"{", b"["} or data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             return parse_json(data)
         text = data.decode().removeprefix("\ufeff")
-        return load(text, most_values=_MOST_VALUES, has_any_keys=True).value
+        return load(text, most_values=_MOST_VALUES).value
     except NotYamlError as error:
         line, column = line_and_column(data.decode().removeprefix("\ufeff"), error.offset)
         raise Misuse(f"{source}:{line}:{column}: {error.message}") from error
