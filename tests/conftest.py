@@ -37,7 +37,6 @@ SLOW = tuple(
         *("dispatch/test_secrets.py", "dispatch/test_threads.py", "reloading/test_libraries.py"),
         *("schema/test_comparison.py", "test_distribution.py", "test_hostile.py"),
         *("test_package.py", "test_precedence.py", "test_reload.py"),
-        "test_reload_stress.py",
     )
 )
 """Where tests start processes or servers, hold conversations, import what providers ship, or take

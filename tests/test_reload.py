@@ -270,22 +270,6 @@ def test_of_many_broken_edits_the_version_before_the_first_serves(
     assert answers(registry.catalog) == {}
 
 
-@pytest.mark.parametrize("head", ["from . import build", "NUMBER = 0"])
-def test_a_module_that_writes_beside_itself_does_not_run_for_ever(
-    head: str, write: Write, tools: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    log = tools / "echo" / "build.py"
-    code = f"{head}\nwith open({str(log)!r}, 'a') as log:\n    log.write('# x\\n')"
-    folder = write("echo", manifest_of("echo", reload=["build.py"]), says(1, head=code), build="")
-    registry, _ = loaded(tools)
-    for _ in range(20):
-        registry.reload()
-    assert len(log.read_text().splitlines()) <= 11
-    assert caplog.messages == [f"tool {folder} writes into its own folder when it is imported"]
-    write("echo", code=says(2))
-    assert registry.reload().updated == ("echo",)
-
-
 USER = (
     "import signal, threading\n\n"
     "signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)\n"

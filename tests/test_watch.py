@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import aclosing
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
-from tests.conftest import Write
+from tests.conftest import Write, clean_environment
 from tests.loading.folders import answer, answers, gives, loaded, says, statuses
 from tests.patience import PATIENCE, wait_until
 from tests.tables import check_each
@@ -172,6 +174,51 @@ def test_libraries_are_watched_too(
         library.write_text("WORD = 'three'\n")
         assert news.next().updated == ("echo",)
         assert answer(registry.catalog.tools) == "three"
+
+
+LIMITED = """
+import sys
+from sovl_tools import ToolRegistry
+kind, number, tools = sys.argv[1:]
+with open(f"/proc/sys/user/max_inotify_{kind}", "w") as file:
+    file.write(number)
+with ToolRegistry.from_directory(tools).watch() as watch:
+    print(watch.notice)
+"""
+
+
+@check_each(
+    ("kind", "number", "words"),
+    [
+        (
+            "instances",
+            "0",
+            "no inotify instances left (fs.inotify.max_user_instances)",
+        ),
+        ("watches", "2", "no inotify watches left (fs.inotify.max_user_watches)"),
+        ("watches", "20", "None"),
+    ],
+)
+def test_a_system_without_watches_is_polled_with_a_notice(
+    kind: str, number: str, words: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    tools = tmp_path_factory.mktemp("tools")
+    for name in ("a", "b", "c"):
+        (tools / name).mkdir()
+    script = tools.with_suffix(".py")
+    script.write_text(LIMITED)
+    command = ["unshare", "--user", "--map-root-user", sys.executable, str(script)]
+    done = subprocess.run(
+        [*command, kind, number, str(tools)],
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    if "unshare" in done.stderr or "Permission" in done.stderr:
+        pytest.skip("this user may not limit the watches of a child process")
+    assert words in done.stdout
 
 
 def following(registry: ToolRegistry) -> Any:

@@ -235,7 +235,7 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
 
     def look() -> None:
         # before the check, so that changes while it runs cause another
-        events.aim(places([*map(os.path.abspath, paths)], {}))
+        events.aim(places(map(os.path.abspath, paths), ()))
         try:
             check()
             paths[:] = watched()

@@ -41,7 +41,7 @@ class FolderReference(NamedTuple):
     name: str
     path: str
     location: str
-    revision: int
+    revision: str
     digest: str
     locked: Mapping[str, str] | None
 
@@ -147,7 +147,7 @@ Receive: TypeAlias = Callable[[str, Any], None]
 that is; an exception ends the call."""
 
 
-def digest_of(name: str, drafts: Drafts, revision: int) -> str:
+def digest_of(name: str, drafts: Drafts, revision: str) -> str:
     """Return a hash of the manifest and the sources of a tool."""
     return sha256(framed({**dict(drafts), f"{name} {revision}": b""})).hexdigest()
 

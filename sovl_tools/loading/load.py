@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from time import time_ns
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine
@@ -175,7 +174,6 @@ class Load(NamedTuple):
         digests: hashes of their contents, in the same order.
         candidates: their candidates, in the same order.
         catalog: the candidates combined.
-        moment: when it began, in nanoseconds since the epoch.
     """
 
     paths: Sequence[str | os.PathLike[str]] = ()
@@ -187,7 +185,6 @@ class Load(NamedTuple):
     digests: Sequence[str] = ()
     candidates: Sequence[Candidate] = ()
     catalog: Catalog = Catalog()
-    moment: int = 0
 
 
 def load(
@@ -198,7 +195,7 @@ def load(
     settings: Settings,
 ) -> Load:
     """Take all tool folders of the paths through the pipeline, and combine the candidates."""
-    moment, base = time_ns(), os.path.abspath("")
+    base = os.path.abspath("")
     collected = collect(paths, names=names, exclude=exclude)
     if _PROGRESS.locations:  # imports by a tool's own code
         folders = [each for each in collected.folders if each.location not in _PROGRESS.locations]
@@ -207,9 +204,7 @@ def load(
     candidates = load_folders(contents, settings)
     digests = [each.digest for each in contents]
     catalog = combine(candidates)
-    return Load(
-        paths, base, names, exclude, settings, collected, digests, candidates, catalog, moment
-    )
+    return Load(paths, base, names, exclude, settings, collected, digests, candidates, catalog)
 
 
 def log_load(catalog: Catalog) -> None:

@@ -89,13 +89,6 @@ class Directory(NamedTuple):
     path: str
     suffixes: tuple[str, ...]
 
-    def is_affected(self, touched: str) -> bool:
-        """Return True if a change at a path, perhaps of a directory, can matter here."""
-        if self.path == touched or self.path.startswith(f"{touched}{os.sep}"):
-            return True
-        is_below = touched.startswith(f"{self.path}{os.sep}")
-        return is_below and (touched.endswith(self.suffixes) or not os.path.splitext(touched)[1])
-
 
 class Origin(Protocol):
     """A place to search for tools; equal origins are the same place."""

@@ -171,7 +171,7 @@ def _load(
         return _parse(checked, missing)
     import_later = settings.defer and settings.defer(contents, settings)
     if import_later is not None:
-        deferred = _defer(checked, snapshot, import_later, (contents.digest, folder.revision))
+        deferred = _defer(checked, snapshot, import_later, contents.digest)
         if deferred is not None:
             return deferred
     return _import(checked, snapshot, existing)
@@ -314,7 +314,7 @@ def _defer(
     checked: CheckedFolder,
     snapshot: Snapshot,
     import_later: Callable[[], ToolDefinition],
-    code: object,
+    code: str,
 ) -> Candidate | None:
     """Make the tool of its module's text; None if that doesn't tell all, or has errors."""
     manifest = checked.manifest

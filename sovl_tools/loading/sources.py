@@ -429,7 +429,7 @@ class Contents(NamedTuple):
         folder: where it was read.
         manifest: the manifest, or why it can't be read.
         snapshot: the sources, or why the module can't be read.
-        digest: a hash of both.
+        digest: a hash of both, and of the stamps of the data files that the manifest lists.
     """
 
     folder: ToolFolder
@@ -437,37 +437,61 @@ class Contents(NamedTuple):
     snapshot: Snapshot | Unreadable
     digest: str
 
-    def of(self, folder: ToolFolder) -> Contents:
-        """Return the same, as if read of another revision of the folder."""
-        snapshot = self.snapshot
-        if isinstance(snapshot, Snapshot):
-            snapshot = snapshot._replace(folder=folder)
-        return self._replace(folder=folder, snapshot=snapshot)
-
 
 def read_folder(folder: ToolFolder, settings: Settings) -> Contents:
     """Read a folder's manifest and sources."""
     data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
     manifest = data if isinstance(data, Unreadable) else _parsed(folder, data)
+    if not isinstance(manifest, Unreadable) and manifest.manifest and manifest.manifest.data:
+        folder = folder._replace(revision=_revision(folder, manifest.manifest.data))
     # without an import, or a lock to compare with, helpers don't matter
     is_run = settings.imports or settings.locked is not None
     snapshot = take_snapshot(folder, is_run=is_run)
     parts = [
         data if isinstance(data, bytes) else repr(data).encode(),
         (snapshot.digest if isinstance(snapshot, Snapshot) else repr(snapshot)).encode(),
+        folder.revision.encode(),
     ]
     return Contents(folder, manifest, snapshot, source_hash(b" ".join(parts)).hex())
 
 
-def matching(paths: Iterable[str], patterns: Sequence[str]) -> set[str]:
-    """Return the paths that match any of the patterns."""
-    return {path for path in paths if any(fnmatchcase(path, each) for each in patterns)}
+class Stamp(NamedTuple):
+    """What changes with a file: two times in nanoseconds, its size, and its inode.
+
+    ``changed`` is new even if the time of modification is kept, as by ``cp -p`` or a rename.
+    """
+
+    modified: int
+    changed: int
+    size: int
+    inode: int
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Return the stamp of a file."""
+    return Stamp(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _revision(folder: ToolFolder, patterns: Sequence[str]) -> str:
+    """Return a hash of the stamps of data files; the sources aren't data."""
+    stamps = {}
+    for path in _matching(folder, patterns):
+        if path != folder.manifest_name and not path.endswith(".py"):
+            with contextlib.suppress(OSError):  # deleted meanwhile, or a broken link
+                stamps[path] = stamp_of(os.stat(f"{folder.location}/{path}"))
+    return source_hash(repr(sorted(stamps.items())).encode()).hex()
+
+
+def _matching(folder: ToolFolder, patterns: Sequence[str]) -> list[str]:
+    """Return the relative paths of a folder's files that match any of the patterns."""
+    every = _every_file(folder) if patterns else ()
+    return [path for path in every if any(fnmatchcase(path, each) for each in patterns)]
 
 
 def read_all_data(folder: ToolFolder, manifest: Manifest) -> dict[str, bytes] | Unreadable:
     """Return the contents of all data files that a manifest lists, or the first unreadable one."""
     contents: dict[str, bytes] = {}
-    for path in matching(_every_file(folder), manifest.data) if manifest.data else ():
+    for path in _matching(folder, manifest.data):
         content = read_file(folder, path, limit=_MAX_DATA_BYTES)
         if isinstance(content, Unreadable):
             return content

@@ -71,7 +71,8 @@ class ToolFolder(NamedTuple):
         location: its absolute path.
         files: names of its files; empty unless the folder was listed.
         folders: names of its sub-folders, likewise.
-        revision: a number that grows when the module must run again with the same sources.
+        revision: a hash of the stamps of the data files that its manifest lists: the module runs
+            again when they change.
         drafts: its manifest and all its sources by their names, if a worker reads another version
             than the files; empty elsewhere.
     """
@@ -81,7 +82,7 @@ class ToolFolder(NamedTuple):
     location: str
     files: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
-    revision: int = 0
+    revision: str = ""
     drafts: tuple[tuple[str, bytes], ...] = ()
 
     @property

@@ -26,7 +26,7 @@ class KnownOrigin(NamedTuple):
         """Return whether files in the origin's directory changed since."""
         if origin.directory is None or self.files is None:
             return False
-        return bool(self.files.changed(files_below(*origin.directory)))
+        return self.files.stamps != files_below(*origin.directory).stamps
 
 
 def scan_origin(origin: Origin, before: OriginLoad) -> KnownOrigin:

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import is_
-from pathlib import PurePath
+from os.path import islink
 from typing import NamedTuple
 
 from sovl_tools.loading.catalog_builder import combine, content_of, difference
 from sovl_tools.loading.load import Load, load_folders
 from sovl_tools.loading.modules import forget_folder, renew
 from sovl_tools.loading.origins import Origin, mark_outdated
-from sovl_tools.loading.sources import Collected, Contents, collect, shared_next_to
+from sovl_tools.loading.sources import Collected, Contents, collect, read_folder, shared_next_to
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.code_tools import KnownOrigin, Registrations, candidates_of, scan_origin
-from sovl_tools.reloading.fingerprint import Files, Fingerprint, scan
-from sovl_tools.reloading.libraries import (
-    changed_sources,
-    restore,
-    scan_libraries,
-    sources_in,
-    unload,
-)
+from sovl_tools.reloading.fingerprint import Files, files_below
+from sovl_tools.reloading.libraries import changed_sources, scan_libraries, unload
 from sovl_tools.reloading.loaded_folder import LoadedFolder, arriving
-
-_REVISIONS = itertools.count(1)
 
 
 class State(NamedTuple):
@@ -58,10 +49,7 @@ class State(NamedTuple):
     def of(cls, load: Load) -> State:
         """Return the state after a first load."""
         loaded = zip(load.collected.folders, load.digests, load.candidates, strict=True)
-        folders = {
-            folder.location: LoadedFolder(folder, Fingerprint(digest), candidate, load.moment)
-            for folder, digest, candidate in loaded
-        }
+        folders = {each[0].location: LoadedFolder(*each) for each in loaded}
         candidates = {each.location: each for each in load.candidates}
         source = load._replace(candidates=(), digests=(), catalog=Catalog())
         return cls(
@@ -74,62 +62,38 @@ class State(NamedTuple):
         found = [each.load.diagnostics for each in self.origins.values()]
         return tuple(itertools.chain(self.collected.diagnostics, *found))
 
-    def watched(self) -> tuple[set[str], dict[str, str]]:
-        """Return the paths to watch, and the targets of symbolic links below them."""
+    def watched(self) -> tuple[set[str], set[str]]:
+        """Return the paths to watch, and the symbolic links below them."""
         named = (os.path.join(self.load.base, path) for path in self.load.paths)
         paths = {*map(os.path.abspath, named)}
-        # folders that were named separately
-        alone = {each for each in self.folders if os.path.dirname(each) not in paths}
-        paths |= alone | shared_next_to(alone)
-        paths |= self.libraries.keys()
-        links: dict[str, str] = {}
-        for location, known in self.folders.items():
-            if known.seen.files is not None and known.seen.files.links:
-                links |= known.seen.files.links_of(location)
+        # folders that were named separately, or are links
+        alone = {
+            each for each in self.folders if os.path.dirname(each) not in paths or islink(each)
+        }
+        paths |= alone | shared_next_to(alone) | self.libraries.keys()
+        scanned = [each.files for each in self.folders.values()]
         for origin, found in self.origins.items():
-            if origin.directory is not None and found.files is not None:
+            if origin.directory is not None:
                 paths.add(origin.directory.path)
-                links |= found.files.links_of(origin.directory.path)
-        return paths, links
+                scanned.append(found.files)
+        return paths, {link for each in scanned if each is not None for link in each.links}
 
 
-def changed(state: State) -> set[str]:
-    """Scan everything; return the paths of folders, sources and directories that changed."""
-    found = set[str]()
-    collected = _collect(state)
-    for folder in collected.folders:
-        known = state.folders.get(folder.location)
-        if known is None or known.is_due(_scan(state, folder)[0], is_patient=True):
-            found.add(folder.location)
-    found |= state.folders.keys() - {each.location for each in collected.folders}
-    found |= changed_sources(state.libraries)
-    for origin, known_origin in state.origins.items():
-        if origin.directory is not None and known_origin.is_changed(origin):
-            found.add(origin.directory.path)
-    return found
-
-
-def reload(state: State, touched: Collection[str] | None, *, is_patient: bool) -> State:
-    """Scan the touched folders, and load the changed ones; the result must still be combined.
+def reload(state: State, *, is_patient: bool) -> State:
+    """Scan everything, and load what changed; the result must still be combined.
 
     Args:
         state: the current state, which stays valid.
-        touched: absolute paths where something might have changed; None scans everything.
         is_patient: wait for files that haven't arrived. Otherwise tools that failed, and tools with
             requirements, are loaded again even if their files are the same.
     """
-    libraries = state.libraries
-    sources = changed_sources(libraries) if touched is None else sources_in(libraries, touched)
-    is_forced = bool(sources)
-    unloaded = unload(libraries, sources) if is_forced else {}
-    if is_forced:
+    sources = changed_sources(state.libraries)
+    if sources:
+        unload(state.libraries, sources)
         renew()
-        state = state._replace(libraries=scan_libraries(libraries))
-    paths = None if touched is None else [each for each in touched if each not in sources]
-    state = _with_origins(state, paths, is_patient=is_patient, is_forced=is_forced)
-    state = _with_folders(state, paths, is_patient=is_patient, is_forced=is_forced)
-    restore(unloaded, limit=state.load.settings.limit)
-    return state
+        state = state._replace(libraries=scan_libraries(state.libraries))
+    state = _with_origins(state, is_patient=is_patient, is_forced=bool(sources))
+    return _with_folders(state, is_patient=is_patient, is_forced=bool(sources))
 
 
 def with_origin(state: State, origin: Origin) -> State:
@@ -172,109 +136,51 @@ def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, Cata
     return state._replace(candidates=current, folders=folders, catalog=catalog), change
 
 
-def _with_origins(
-    state: State, touched: Collection[str] | None, *, is_patient: bool, is_forced: bool
-) -> State:
-    """Scan the origins that were touched; ``is_forced`` runs all modules in directories again."""
+def _with_origins(state: State, *, is_patient: bool, is_forced: bool) -> State:
+    """Scan the origins that changed; ``is_forced`` runs all modules in directories again."""
     origins = dict(state.origins)
     for origin, known in state.origins.items():
-        directory = origin.directory
-        if directory is not None and is_forced:
-            mark_outdated(directory.path)
-            is_due = True
-        elif touched is None:
-            is_due = not is_patient or known.is_changed(origin)
-        else:
-            is_due = directory is not None and any(map(directory.is_affected, touched))
-        if is_due:
+        is_renewed = is_forced and origin.directory is not None
+        if is_renewed and origin.directory is not None:
+            mark_outdated(origin.directory.path)
+        if is_renewed or not is_patient or known.is_changed(origin):
             origins[origin] = scan_origin(origin, known.load)
     return state._replace(origins=origins)
 
 
-def _with_folders(
-    state: State, touched: Collection[str] | None, *, is_patient: bool, is_forced: bool
-) -> State:
-    """Scan the touched folders, and load the changed ones.
-
-    ``is_forced`` loads all folders and runs their modules again.
-    """
-    owners = {path: _owner(path, state.folders) for path in touched or ()}
-    # a path outside all folders, or a folder itself: folders might have been added or removed
-    if touched is None or any(owner in {None, path} for path, owner in owners.items()):
-        state = _with_list(state)
-    due = None if touched is None or is_forced else {*owners.values()}
-    if due is not None:
-        due |= _sharing([path for path, owner in owners.items() if owner is None], state.folders)
-    folders = dict(state.folders)
-    ready: list[tuple[Contents, Fingerprint]] = []
-    for folder in state.collected.folders:
-        known = folders.get(folder.location)
-        if known is not None and due is not None and folder.location not in due:
-            continue
-        seen, contents = _scan(state, folder)
-        is_due = known is None or is_forced or known.is_due(seen, is_patient=is_patient)
-        waiting = arriving(folder, seen, known) if is_due and is_patient else None
-        if waiting is not None:
-            folders[folder.location] = LoadedFolder(folder, seen, waiting)
-        elif known is not None and not is_due:
-            folders[folder.location] = known._replace(seen=seen)
-        elif is_forced or (known is not None and known.has_other_data(seen)):
-            revised = contents.folder._replace(revision=next(_REVISIONS))
-            ready.append((contents.of(revised), seen))
-        else:
-            ready.append((contents, seen))
-    return _with_loaded(state._replace(folders=folders), ready)
-
-
-def _with_loaded(state: State, ready: Sequence[tuple[Contents, Fingerprint]]) -> State:
-    """Load folders from their read contents, and check whether they were edited meanwhile."""
-    folders = dict(state.folders)
-    candidates = _load(state, [contents for contents, _ in ready])
-    for (contents, seen), candidate in zip(ready, candidates, strict=True):
-        folder = contents.folder
-        known = folders.get(folder.location)
-        echoes = 0 if known is None else known.echoes
-        loaded = LoadedFolder(folder, seen, candidate, echoes=echoes)
-        now, _ = scan(folder, state.load.settings, seen)
-        folders[folder.location] = loaded.settled(now)
-    order = [each.location for each in state.collected.folders]
-    return state._replace(folders={each: folders[each] for each in order})
-
-
-def _scan(state: State, folder: ToolFolder) -> tuple[Fingerprint, Contents]:
-    known = state.folders.get(folder.location)
-    if known is None:
-        return scan(folder, state.load.settings, None)
-    folder = folder._replace(revision=known.folder.revision)
-    return scan(folder, state.load.settings, known.seen)
-
-
-def _owner(path: str, folders: Collection[str]) -> str | None:
-    """Return the location of the tool folder that contains a path, or is the path."""
-    above = (path, *map(str, PurePath(path).parents))
-    return next((each for each in above if each in folders), None)
-
-
-def _sharing(paths: Iterable[str], folders: Collection[str]) -> set[str]:
-    """Return the folders next to a shared one, whose name begins with ``_``, that was touched."""
-    above = {each for path in paths for each in map(str, (PurePath(path), *PurePath(path).parents))}
-    places = {os.path.dirname(each) for each in above if os.path.basename(each).startswith("_")}
-    return {each for each in folders if os.path.dirname(each) in places}
-
-
-def _collect(state: State) -> Collected:
-    load, known = state.load, state.collected.folders
-    return collect(load.paths, names=load.names, base=load.base, known=known, exclude=load.exclude)
-
-
-def _with_list(state: State) -> State:
-    """List the folders again, and drop missing ones."""
-    collected = _collect(state)
-    locations = {each.location for each in collected.folders}
-    for location in state.folders.keys() - locations:
+def _with_folders(state: State, *, is_patient: bool, is_forced: bool) -> State:
+    """Scan all folders, and load the changed ones, or all."""
+    load, known = state.load, state.folders
+    collected = collect(
+        load.paths,
+        names=load.names,
+        base=load.base,
+        known=state.collected.folders,
+        exclude=load.exclude,
+    )
+    for location in known.keys() - {each.location for each in collected.folders}:
         forget_folder(location)
-    folders = {place: each for place, each in state.folders.items() if place in locations}
-    return state._replace(collected=collected, folders=folders)
+    folders: dict[str, LoadedFolder] = {}
+    ready: list[Contents] = []
+    for folder in collected.folders:
+        before = known.get(folder.location)
+        contents, files = read_folder(folder, load.settings), files_below(folder.location)
+        is_due = before is None or before.is_due(contents, files, is_patient=is_patient)
+        is_due = is_due or is_forced
+        waiting = arriving(folder, before) if is_due and is_patient else None
+        if waiting is not None:
+            folders[folder.location] = LoadedFolder(folder, contents.digest, waiting, files)
+        elif before is not None and not is_due:
+            folders[folder.location] = before._replace(files=files)
+        else:
+            ready.append(contents)
+    for contents, candidate in zip(ready, _load(state, ready), strict=True):
+        location = contents.folder.location
+        # after the load: a tool that failed may have written some
+        files = files_below(location)
+        folders[location] = LoadedFolder(contents.folder, contents.digest, candidate, files)
+    order = [each.location for each in collected.folders]
+    return state._replace(collected=collected, folders={each: folders[each] for each in order})
 
 
 def _load(state: State, ready: Sequence[Contents]) -> list[Candidate]:

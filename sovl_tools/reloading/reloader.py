@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -20,7 +20,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
 from sovl_tools.reloading.libraries import scan_libraries
-from sovl_tools.reloading.reload_state import State, changed, recombined, reload, with_origin
+from sovl_tools.reloading.reload_state import State, recombined, reload, with_origin
 
 Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], None]
 """Takes a new catalog, the problems of the sources, and the change."""
@@ -47,28 +47,24 @@ class Reloader:
         self._tell = tell
         self._loading = threading.RLock()
         self._lock = threading.RLock()
-        self._watches: Any = None
+        self._watcher: Any = None
+        self._blocks = 0
 
     def reload(self) -> CatalogChange:
         """Scan everything; load what changed, failed, or has requirements."""
-        return self._reload(None, perf_counter(), is_patient=False)
+        return self._reload(perf_counter(), is_patient=False)
 
-    def follow(self, touched: set[str] | None, *, since: float) -> CatalogChange:
-        """Load what changed at the paths, except folders whose files haven't all arrived.
+    def follow(self, *, since: float) -> CatalogChange:
+        """Load what changed, except folders whose files haven't all arrived.
 
-        Args:
-            touched: absolute paths; None for everything.
-            since: the time of the first event, by ``perf_counter``.
+        ``since`` is the time of the first event, by ``perf_counter``.
         """
-        return self._reload(touched, since, is_patient=True)
+        return self._reload(since, is_patient=True)
 
-    def _reload(
-        self, touched: set[str] | None, started: float, *, is_patient: bool
-    ) -> CatalogChange:
+    def _reload(self, started: float, *, is_patient: bool) -> CatalogChange:
         with self._loading:
             try:
-                loaded = reload(self._state, touched, is_patient=is_patient)
-                return self._enter(loaded, started)
+                return self._enter(reload(self._state, is_patient=is_patient), started)
             except Exception as error:  # noqa: BLE001 - the barrier: the current tools stay
                 found = internal_diagnostic(error, ".")
                 change = CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
@@ -126,8 +122,7 @@ class Reloader:
 
         Unless another version of the folder has been loaded meanwhile.
         """
-        started, place = perf_counter(), candidate.location
-        code = contents.digest, contents.folder.revision
+        started, place, code = perf_counter(), candidate.location, contents.digest
         with self._lock:
             state, known = self._state, self._state.folders.get(candidate.location)
             if known is None:
@@ -175,23 +170,25 @@ class Reloader:
             poll: scan regularly instead of waiting for events; the first block decides.
             libraries: folders and modules outside the tool folders that tools import.
         """
-        from sovl_tools.reloading.watcher import Watches  # noqa: PLC0415 - 2 ms, only needed here
+        from sovl_tools.reloading.watcher import Watcher  # noqa: PLC0415 - 2 ms, only needed here
 
         with self._loading, self._lock:
             paths = {*self._state.libraries, *map(os.path.abspath, libraries)}
             self._state = self._state._replace(libraries=scan_libraries(paths))
-            if self._watches is None:
-                self._watches = Watches(self)
-            watcher = self._watches.begin(poll=poll)
+            if not self._blocks:
+                self._watcher = Watcher(self, poll=poll)
+                self._watcher.start()
+            self._blocks += 1
+            watcher = self._watcher
         try:
             yield watcher
         finally:
-            self._watches.end(watcher)
+            with self._lock:
+                self._blocks -= 1
+                is_last = not self._blocks
+            if is_last:  # without waiting for a running reload
+                watcher.stop()
 
-    def watched(self) -> tuple[Collection[str], Mapping[str, str]]:
-        """Return the paths to watch, and the targets of symbolic links below them, by link."""
+    def watched(self) -> tuple[Collection[str], Collection[str]]:
+        """Return the paths to watch, and the symbolic links below them."""
         return self._state.watched()
-
-    def changed(self) -> set[str]:
-        """Scan everything; return the paths of what changed since the last reload."""
-        return changed(self._state)

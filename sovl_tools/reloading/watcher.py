@@ -7,10 +7,8 @@ import errno
 import logging
 import os
 import threading
-import time
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import AbstractContextManager
-from functools import partial
 from queue import Empty, SimpleQueue
 from stat import S_ISREG
 from time import perf_counter
@@ -32,8 +30,8 @@ HEARTBEAT = 0.5
 """Seconds between two checks for changes without events, such as a new tools directory."""
 POLLING = 1.0
 """Seconds between two scans where there are no events; more if a scan takes long."""
-_FLOOD = 2_000
 _SHARE = 10
+"""How many times as long as a scan the pause after it is."""
 _PARTING = 2.0
 _EXHAUSTED = {
     errno.ENOSPC: "the system has no inotify watches left (fs.inotify.max_user_watches)",
@@ -47,12 +45,10 @@ class Batch(NamedTuple):
     Attributes:
         paths: the absolute paths of the events; empty if none came in time.
         since: the time of the first event, by ``perf_counter``.
-        number: the number of events.
     """
 
     paths: set[str]
     since: float
-    number: int = 0
 
 
 class Debounce:
@@ -76,20 +72,19 @@ class Debounce:
             None once the queue has ended.
         """
         paths: set[str] = set()
-        begun, count, left = perf_counter(), 0, timeout
-        since = begun
+        since = begun = perf_counter()
+        left = timeout
         with contextlib.suppress(Empty):
             while left > 0:
                 event = self._queue.get(timeout=left)
                 if event is None:
                     return None
                 path, moment = event
-                if not count:  # it might have waited in the queue
+                if not paths:  # it might have waited in the queue
                     since, begun = moment, perf_counter()
-                count += 1
                 paths.add(path)
                 left = min(_rest(path), begun + LONGEST - perf_counter())
-        return Batch(paths, since, count)
+        return Batch(paths, since)
 
 
 def _rest(path: str) -> float:
@@ -103,37 +98,33 @@ def _rest(path: str) -> float:
 class Subject(Protocol):
     """The object that is watched. Its methods are called one at a time."""
 
-    def watched(self) -> tuple[Collection[str], Mapping[str, str]]:
-        """Return the paths to watch, and the targets of symbolic links below them."""
+    def watched(self) -> tuple[Collection[str], Collection[str]]:
+        """Return the paths to watch, and the symbolic links below them."""
         ...
 
-    def changed(self) -> set[str]:
-        """Scan everything; return the paths that changed since the last reload."""
-        ...
-
-    def follow(self, touched: set[str] | None, *, since: float) -> object:
-        """Reload what changed at the paths, or anywhere; ``since`` is by ``perf_counter``."""
+    def follow(self, *, since: float) -> object:
+        """Scan everything, and reload what changed; ``since`` is by ``perf_counter``."""
         ...
 
 
 class Watcher:
-    """Watches a subject from ``start`` to ``stop``.
+    """Watches a subject from ``start`` to ``stop``; ``poll`` scans it regularly, without events.
 
     Attributes:
         notice: the reason why it polls although it should wait for events, or None.
     """
 
-    def __init__(self, subject: Subject, events: Events | None, debounce: Debounce) -> None:
+    def __init__(self, subject: Subject, *, poll: bool) -> None:
         self.notice: str | None = None
         self._subject = subject
-        self._debounce = debounce
-        self._events = events
-        self._pause = HEARTBEAT if events else POLLING
+        self._debounce = Debounce()
+        self._events = None if poll else Events(self._debounce.put)
+        self._pause = POLLING
         self._thread = threading.Thread(target=self._run, name="sovl-tools-watcher", daemon=True)
 
     def start(self) -> None:
         """Start; every change from now on is followed."""
-        self._aim(has_grown=True)
+        self._aim()
         self._thread.start()
 
     def stop(self) -> None:
@@ -143,102 +134,43 @@ class Watcher:
             self._thread.join(_PARTING)
 
     def _run(self) -> None:
-        # finds changes since the load, and the links to watch
-        self._attempt(self._scan_everywhere)
-        while (batch := self._debounce.next(self._pause)) is not None:
-            self._attempt(partial(self._react, batch))
+        batch: Batch | None = Batch(set(), perf_counter())
+        is_due = True  # something can have changed since the load
+        while batch is not None:
+            try:
+                if is_due or self._aim():
+                    self._scan(batch.since if batch.paths else perf_counter())
+            except BaseException:
+                _LOGGER.exception("a change could not be followed")
+            batch = self._debounce.next(HEARTBEAT if self._events is not None else self._pause)
+            is_due = self._events is None or bool(batch and batch.paths)
         if self._events is not None:
             self._events.stop()
 
-    def _attempt(self, work: Callable[[], None]) -> None:
-        """Call a function; an exception is logged, and the watch continues."""
-        try:
-            work()
-        except BaseException:
-            _LOGGER.exception("a change could not be followed")
+    def _scan(self, since: float) -> None:
+        """Follow all changes; those at places before they were watched made no event."""
+        is_due = True
+        while is_due:
+            started = perf_counter()
+            self._subject.follow(since=since)
+            self._pause = max(POLLING, _SHARE * (perf_counter() - started))
+            since, is_due = perf_counter(), self._aim()
 
-    def _scan_everywhere(self) -> None:
-        is_new = True
-        while is_new:  # changes at a place before it was watched made no events
-            self._subject.follow(None, since=perf_counter())
-            is_new = self._aim()
-
-    def _react(self, batch: Batch) -> None:
-        if batch.number >= _FLOOD:  # the system might have dropped some events
-            self._scan_everywhere()
-            return
-        paths = batch.paths if self._events is not None else batch.paths | self._poll()
-        if paths:
-            self._subject.follow(paths, since=batch.since)
-        # a new folder needs watches, and the system might don't have one left
-        if self._aim(has_grown=any(map(os.path.isdir, batch.paths))):
-            self._scan_everywhere()
-
-    def _poll(self) -> set[str]:
-        """Scan everything until two scans in a row find the same changes."""
-        started, before = perf_counter(), set[str]()
-        touched = self._subject.changed()
-        # scanning takes at most a tenth of the time, with any number of folders
-        self._pause = max(POLLING, _SHARE * (perf_counter() - started))
-        while touched != before and perf_counter() - started < LONGEST:
-            time.sleep(QUIET)
-            before = touched
-            touched = before | self._subject.changed()
-        return touched
-
-    def _aim(self, *, has_grown: bool = False) -> bool:
+    def _aim(self) -> bool:
         """Update the watched places; return whether changes could have been missed."""
         if self._events is None:
             return False
         try:
-            is_new = bool(self._events.aim(places(*self._subject.watched())))
+            return self._events.aim(places(*self._subject.watched()))
         except OSError as error:
-            return self._give_up_events(error.errno, str(error.strerror))
-        if (is_new or has_grown) and not self._events.has_room():
-            return self._give_up_events(errno.ENOSPC)
-        return is_new
-
-    def _give_up_events(self, number: int | None, words: str = "") -> bool:
-        """Poll from now on; return True, because changes could have been missed."""
-        reason = _EXHAUSTED.get(number or 0, f"the system doesn't report changes ({words})")
-        self.notice = f"{reason}; looking every {POLLING:g} s instead"
-        self._pause = POLLING
-        _LOGGER.warning("%s", self.notice)
-        if self._events is not None:
+            words = f"the system doesn't report changes ({error.strerror})"
+            self.notice = (
+                f"{_EXHAUSTED.get(error.errno or 0, words)}; looking every {POLLING:g} s instead"
+            )
+            _LOGGER.warning("%s", self.notice)
             self._events.stop()
             self._events = None
-        return True
-
-
-class Watches:
-    """One watcher of a subject, shared by all blocks that watch it at the same time."""
-
-    def __init__(self, subject: Subject) -> None:
-        self._subject = subject
-        self._counting = threading.Lock()
-        self._watcher: Watcher | None = None
-        self._blocks = 0
-
-    def begin(self, *, poll: bool) -> Watcher:
-        """Add a block; the first one decides whether to poll."""
-        with self._counting:
-            if self._watcher is None:
-                debounce = Debounce()
-                events = None if poll else Events(debounce.put)
-                watcher = Watcher(self._subject, events, debounce)
-                watcher.start()
-                self._watcher = watcher
-            self._blocks += 1
-            return self._watcher
-
-    def end(self, watcher: Watcher) -> None:
-        """Remove a block, without waiting for a running reload."""
-        with self._counting:
-            self._blocks -= 1
-            if self._blocks:
-                return
-            self._watcher = None
-        watcher.stop()
+            return True
 
 
 async def stream(
