@@ -473,10 +473,10 @@ def stamp_of(status: os.stat_result) -> Stamp:
 
 
 def _revision(folder: ToolFolder, patterns: Sequence[str]) -> str:
-    """Return a hash of the stamps of data files; the sources aren't data."""
+    """Return a hash of the stamps of data files."""
     stamps = {}
     for path in _matching(folder, patterns):
-        if path != folder.manifest_name and not path.endswith(".py"):
+        if path not in {folder.manifest_name, folder.module_name}:
             with contextlib.suppress(OSError):  # deleted meanwhile, or a broken link
                 stamps[path] = stamp_of(os.stat(f"{folder.location}/{path}"))
     return source_hash(repr(sorted(stamps.items())).encode()).hex()

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable
-from pathlib import Path
 from stat import S_ISDIR
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -31,9 +30,6 @@ _KINDS: list[type[kinds.FileSystemEvent]] = [
 ]
 """The events to listen for: not that a file was opened, or only read."""
 
-_MAX_LINKS = 40
-"""The number of links after which the system rejects a path."""
-
 
 class Place(NamedTuple):
     """A directory to watch.
@@ -50,9 +46,7 @@ class Place(NamedTuple):
 
 
 def places(paths: Iterable[str], links: Iterable[str]) -> set[Place]:
-    """Return the directories to watch for changes of the paths.
-
-    Each link that a path leads through is watched, too: it can be switched to another target.
+    """Return the directories to watch for changes of the paths; others when a link is switched.
 
     Args:
         paths: absolute paths of directories, whether they exist or not, and of single files.
@@ -62,28 +56,9 @@ def places(paths: Iterable[str], links: Iterable[str]) -> set[Place]:
     found = set()
     for path, is_whole in [*((each, True) for each in paths), *((each, False) for each in links)]:
         real = os.path.realpath(path)
-        found.add(Place(real, is_whole) if os.path.isdir(real) else _entry(real))
-        found.update(map(_entry, links_to(path)))
-    return found
-
-
-def _entry(path: str) -> Place:
-    folder, name = os.path.split(path)
-    return Place(folder, is_whole=False, only=name)
-
-
-def links_to(path: str) -> list[str]:
-    """Return the symbolic links that an absolute path leads through, in folders without links."""
-    found: list[str] = []
-    place, *names = Path(path).parts
-    while names and len(found) < _MAX_LINKS:
-        place = os.path.normpath(os.path.join(place, names.pop(0)))
-        with contextlib.suppress(OSError):  # it isn't a link, or isn't there
-            target = Path(os.readlink(place))
-            found.append(place)
-            names[:0] = target.parts
-            # joining an absolute one replaces this
-            place = os.path.dirname(place)
+        folder, name = os.path.split(real)
+        is_folder = os.path.isdir(real)
+        found.add(Place(real, is_whole) if is_folder else Place(folder, is_whole=False, only=name))
     return found
 
 

@@ -22,7 +22,7 @@ class LoadedFolder(NamedTuple):
         folder: the folder.
         digest: a hash of the contents that it was loaded from.
         candidate: the result, which has the last good version if it's broken.
-        files: all files and links below the folder after the load; None before the first scan.
+        files: all files and links below the folder; None before the first scan.
     """
 
     folder: ToolFolder

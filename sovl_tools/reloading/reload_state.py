@@ -161,7 +161,7 @@ def _with_folders(state: State, *, is_patient: bool, is_forced: bool) -> State:
     for location in known.keys() - {each.location for each in collected.folders}:
         forget_folder(location)
     folders: dict[str, LoadedFolder] = {}
-    ready: list[Contents] = []
+    ready: list[tuple[Contents, Files]] = []
     for folder in collected.folders:
         before = known.get(folder.location)
         contents, files = read_folder(folder, load.settings), files_below(folder.location)
@@ -173,12 +173,15 @@ def _with_folders(state: State, *, is_patient: bool, is_forced: bool) -> State:
         elif before is not None and not is_due:
             folders[folder.location] = before._replace(files=files)
         else:
-            ready.append(contents)
-    for contents, candidate in zip(ready, _load(state, ready), strict=True):
+            ready.append((contents, files))
+    candidates = _load(state, [contents for contents, _ in ready])
+    for (contents, files), candidate in zip(ready, candidates, strict=True):
         location = contents.folder.location
-        # after the load: a tool that failed may have written some
-        files = files_below(location)
-        folders[location] = LoadedFolder(contents.folder, contents.digest, candidate, files)
+        before = known.get(location)
+        # a tool that fails again may write files at each import
+        is_again = before is not None and before.files and before.digest == contents.digest
+        seen = files_below(location) if is_again else files
+        folders[location] = LoadedFolder(contents.folder, contents.digest, candidate, seen)
     order = [each.location for each in collected.folders]
     return state._replace(collected=collected, folders={each: folders[each] for each in order})
 
