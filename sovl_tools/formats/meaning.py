@@ -18,26 +18,68 @@ def note(keyword: str, value: JSON) -> str:
 
     Schemas in the value, and the value of an unknown keyword, are compact JSON.
     """
-    said = f"{keyword}: {text_of(value)}."
-    match value:
-        case bool() if keyword in _SWITCHED:
-            said = _SWITCHED[keyword][value]
-        case int() | float() if keyword in _COUNTED:
-            bound, noun, nouns = _COUNTED[keyword]
-            said = f"{bound} {text_of(value)} {noun if value == 1 else nouns}."
-        case str() if keyword in _PLAIN:
-            said = _PLAIN[keyword].format(value)
-            said = said if said.endswith((".", "!", "?")) else f"{said}."
-        case list() if keyword == "type":
-            said = f"Of type {' or '.join(map(str, value))}."
-        case list() if keyword in _LISTED:
-            said = f"{_LISTED[keyword]}: {', '.join(map(text_of, value)) or 'none'}."
-        case dict() if keyword in _BY_PROPERTY:
-            parts = (f"with {text_of(name)}: {text_of(each)}" for name, each in value.items())
-            said = f"{_BY_PROPERTY[keyword]}, {'; '.join(parts) or 'nothing'}."
-        case _ if keyword in _VALUED:
-            said = f"{_VALUED[keyword]} {text_of(value)}."
-    return said
+    if isinstance(value, bool) and (keyword, value) in _SWITCHED:
+        return _SWITCHED[keyword, value]
+    if keyword in _COUNTED:
+        bound, noun, nouns = _COUNTED[keyword]
+        return f"{bound} {text_of(value)} {noun if value == 1 else nouns}."
+    if isinstance(value, list) and keyword == "type":
+        text = " or ".join(value)
+    elif isinstance(value, list) and keyword in _WORDS:
+        text = ", ".join(map(text_of, value))
+    else:
+        text = value if keyword in _UNQUOTED else text_of(value)
+    return f"{_WORDS[keyword].format(text) if keyword in _WORDS else f'{keyword}: {text}'}."
+
+
+_WORDS = {
+    "title": "Title: {}",
+    "type": "Of type {}",
+    "format": "Format: {}",
+    "pattern": "Matches the regular expression `{}`",
+    "const": "Must be {}",
+    "default": "Default: {}",
+    "enum": "One of: {}",
+    "examples": "Examples: {}",
+    "minimum": "At least {}",
+    "maximum": "At most {}",
+    "exclusiveMinimum": "Greater than {}",
+    "exclusiveMaximum": "Less than {}",
+    "multipleOf": "A multiple of {}",
+    "items": "Each item matches {}",
+    "prefixItems": "The first items match, in this order: {}",
+    "contains": "Some item matches {}",
+    "required": "Required: {}",
+    "additionalProperties": "Each other property matches {}",
+    "patternProperties": "Properties by a pattern of their names: {}",
+    "propertyNames": "Each property's name matches {}",
+    "allOf": "Fits all of: {}",
+    "anyOf": "Fits at least one of: {}",
+    "oneOf": "Fits exactly one of: {}",
+    "not": "Must not match {}",
+    "if": "The condition is that it matches {}",
+    "then": "If the condition is met, it matches {}",
+    "else": "If the condition is not met, it matches {}",
+    "$ref": "As defined at {}",
+}
+_UNQUOTED = frozenset({"title", "type", "format", "pattern"})
+_COUNTED = {
+    "minLength": ("At least", "character", "characters"),
+    "maxLength": ("At most", "character", "characters"),
+    "minItems": ("At least", "item", "items"),
+    "maxItems": ("At most", "item", "items"),
+    "minProperties": ("At least", "property", "properties"),
+    "maxProperties": ("At most", "property", "properties"),
+}
+_SWITCHED = {
+    ("uniqueItems", True): "No two items are equal.",
+    ("deprecated", True): "Deprecated.",
+    ("items", False): "No other items.",
+    ("unevaluatedItems", False): "No other items.",
+    ("additionalProperties", False): "No other properties.",
+    ("additionalProperties", True): "Other properties are allowed.",
+    ("unevaluatedProperties", False): "No other properties.",
+}
 
 
 def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]:
@@ -49,75 +91,6 @@ def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]
     if isinstance(written, str) and written.strip():
         text = f"{written.rstrip()}\n\n{text}"
     return {**schema, "description": text}
-
-
-_VALUED = {
-    "const": "Must be",
-    "default": "Default:",
-    "minimum": "At least",
-    "maximum": "At most",
-    "exclusiveMinimum": "Greater than",
-    "exclusiveMaximum": "Less than",
-    "multipleOf": "A multiple of",
-    "items": "Each item matches",
-    "unevaluatedItems": "Each other item matches",
-    "contains": "Some item matches",
-    "properties": "Properties:",
-    "additionalProperties": "Each other property matches",
-    "unevaluatedProperties": "Each other property matches",
-    "patternProperties": "Properties by a pattern of their names:",
-    "propertyNames": "Each property's name matches",
-    "contentSchema": "Decoded, it matches",
-    "not": "Must not match",
-    "if": "The condition is that it matches",
-    "then": "If the condition is met, it matches",
-    "else": "If the condition is not met, it matches",
-    "$ref": "As defined at",
-    "$dynamicRef": "As defined at",
-}
-_PLAIN = {
-    "title": "Title: {}",
-    "description": "{}",
-    "type": "Of type {}",
-    "format": "Format: {}",
-    "pattern": "Matches the regular expression `{}`",
-    "contentEncoding": "Encoded as {}",
-    "contentMediaType": "Media type: {}",
-}
-_LISTED = {
-    "enum": "One of",
-    "examples": "Examples",
-    "required": "Required",
-    "prefixItems": "The first items match, in this order",
-    "allOf": "Fits all of",
-    "anyOf": "Fits at least one of",
-    "oneOf": "Fits exactly one of",
-}
-_AT_LEAST, _AT_MOST = "At least", "At most"
-# of ``minContains`` and ``maxContains``, which count the items that match ``contains``
-_FITTING = ("item matches what is asked of some", "items match what is asked of some")
-_COUNTED = {
-    "minLength": (_AT_LEAST, "character", "characters"),
-    "maxLength": (_AT_MOST, "character", "characters"),
-    "minItems": (_AT_LEAST, "item", "items"),
-    "maxItems": (_AT_MOST, "item", "items"),
-    "minContains": (_AT_LEAST, *_FITTING),
-    "maxContains": (_AT_MOST, *_FITTING),
-    "minProperties": (_AT_LEAST, "property", "properties"),
-    "maxProperties": (_AT_MOST, "property", "properties"),
-}
-_BY_PROPERTY = {"dependentRequired": "Required too", "dependentSchemas": "Fits"}
-# for false, for true
-_SWITCHED = {
-    "uniqueItems": ("Items can be equal.", "No two items are equal."),
-    "deprecated": ("Not deprecated.", "Deprecated."),
-    "readOnly": ("Not read-only.", "Read-only."),
-    "writeOnly": ("Not write-only.", "Write-only."),
-    "items": ("No other items.", "Items of any kind."),
-    "unevaluatedItems": ("No other items.", "Other items are allowed."),
-    "additionalProperties": ("No other properties.", "Other properties are allowed."),
-    "unevaluatedProperties": ("No other properties.", "Other properties are allowed."),
-}
 
 
 _SILENT = SILENT | {"discriminator", "externalDocs", "xml"}
