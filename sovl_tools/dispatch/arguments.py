@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import partial
-from types import UnionType
-from typing import Annotated, Any, NamedTuple, TypeAlias, Union
+from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.dispatch.failure import refused_arguments
 from sovl_tools.dispatch.integers import integer_converter
 from sovl_tools.model.definition import ToolDefinition
@@ -31,7 +26,7 @@ from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import compile_schema, problems_at
 from sovl_tools.schema.names import argument_names, deprecated_arguments
 from sovl_tools.schema.problem import Problem, Validator, as_text_of, explanations, named
-from sovl_tools.schema.subschemas import SchemaNode, nodes
+from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.signature import (
     REQUIRED,
     Parameter,
@@ -47,10 +42,6 @@ _SHORT = 2 * MAX_DEPTH + 1
 """A string of at most this many characters can't be nested too deep."""
 
 _DECODER = strict_decoder()
-# The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
-_scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
-
-
 _MOST_AT_ONCE = 2_000
 """The number of values that are checked without letting other work continue."""
 _CHARACTERS = 16
@@ -70,67 +61,40 @@ class Unparsed(NamedTuple):
     reason: str
 
 
-_HALF = Unparsed("a string in them contains half of a surrogate pair")
-_DEEP = Unparsed("they are nested too deep")
-
-
 def parse_arguments(given: Arguments) -> JSON:
     """Return a copy of the arguments as JSON, or the reason why they aren't JSON."""
-    if type(given) is not str:
-        return _parse_other(given)
-    try:
-        arguments, end = _scan(given, 0)
-    except (StopIteration, ValueError, RecursionError):
-        arguments, end = None, -1
-    if end != len(given):
-        return _parse_slowly(given)
-    if end > _SHORT and _may_be_deep(given) and depth(arguments) > MAX_DEPTH:
-        return _DEEP
-    if not given.isascii() and not encodes(given):
-        return _HALF
-    # escapes of halves begin like this; most of them are pairs
-    if "\\" in given and ("\\ud" in given or "\\uD" in given):
-        return _encodable(arguments)
-    return arguments
-
-
-def _may_be_deep(text: str) -> bool:
-    """Return whether a string has that many brackets; a search is much faster than a count."""
-    found = 0
-    for bracket in "{[":
-        place = text.find(bracket)
-        while place >= 0 and found <= MAX_DEPTH:
-            found += 1
-            place = text.find(bracket, place + 1)
-    return found > MAX_DEPTH
-
-
-def _encodable(arguments: JSON) -> JSON:
-    """Return the arguments unless a string in them has half of a surrogate pair."""
-    if encodes(json.dumps(arguments, ensure_ascii=False)):
-        return arguments
-    return _HALF
-
-
-def _parse_other(given: Arguments) -> JSON:
     if given is None:
         return {}
-    if isinstance(given, (bytes, bytearray)):
-        try:
-            return parse_arguments(given.decode())
-        except UnicodeDecodeError as error:
-            return Unparsed(f"they are not UTF-8: {error.reason}")
-    if isinstance(given, str):
-        # an Enum of strings, or another subclass, whose own __str__ may say anything
-        return parse_arguments(str.__str__(given))
     try:
-        # through text, so that the tool gets its own objects and everything is checked alike
-        return parse_arguments(_encode(given))
-    except (ValueError, TypeError, RecursionError) as error:
-        words = number_problem(error) if type(error) is ValueError else str(error)
-        if type(error) is RecursionError:
-            words = "nested too deep, or circular"
-        return Unparsed(f"they aren't JSON: {words[:1].lower()}{words[1:]}")
+        return _parsed(given if isinstance(given, str) else _text_of(given))
+    except RecursionError:
+        return Unparsed("they are nested too deep")
+    except UnicodeDecodeError as error:
+        return Unparsed(f"they are not UTF-8: {error.reason}")
+    except json.JSONDecodeError as error:
+        if not error.doc.strip():
+            return {}
+        words = _reason(error)
+    except ValueError as error:
+        words = number_problem(error)
+    except TypeError as error:
+        words = str(error)
+    return Unparsed(f"they aren't JSON: {words}")
+
+
+def _text_of(given: Mapping[str, JSON] | bytes) -> str:
+    # an object too, so that the tool gets its own objects and everything is checked alike
+    return given.decode() if isinstance(given, bytes | bytearray) else _encode(given)
+
+
+def _parsed(text: str) -> JSON:
+    arguments = _DECODER.decode(text)
+    if len(text) > _SHORT and depth(arguments) > MAX_DEPTH:
+        raise RecursionError
+    is_simple = text.isascii() and "\\u" not in text
+    if not (is_simple or encodes(json.dumps(arguments, ensure_ascii=False))):
+        raise ValueError("a string in them contains half of a surrogate pair")
+    return arguments
 
 
 def _as_dict(value: Any) -> dict[Any, Any]:
@@ -151,20 +115,6 @@ def _reason(error: json.JSONDecodeError) -> str:
     return f"{words}; the text ends too early" if is_cut else words
 
 
-def _parse_slowly(text: str) -> JSON:
-    if not text.strip():
-        return {}
-    try:
-        arguments = _DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        return Unparsed(f"they aren't JSON: {_reason(error)}")
-    except ValueError as error:
-        return Unparsed(number_problem(error))
-    except RecursionError:
-        return _DEEP
-    return _DEEP if depth(arguments) > MAX_DEPTH else _encodable(arguments)
-
-
 class ArgumentCheck:
     """Everything about a tool's arguments that doesn't depend on a call; made at its first call.
 
@@ -176,20 +126,6 @@ class ArgumentCheck:
     Raises:
         SchemaError: the tool's parameters aren't schema that a validator can be made of.
     """
-
-    __slots__ = (
-        "_convert",
-        "_fill",
-        "_function",
-        "_is_bare",
-        "_is_valid",
-        "_schema",
-        "_tool",
-        "_types",
-        "nullable",
-        "replaced",
-        "validator",
-    )
 
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_for(tool)
@@ -210,7 +146,7 @@ class ArgumentCheck:
         # Arguments that the function can't take are rejected, even if the schema admits them.
         self._schema = call_schema(schema, signature)
         self.validator: Validator = compile_schema(self._schema)
-        self._fill = make_filler(tool.parameters, signature, tool.function)
+        self._fill = _filler(tool, signature)
         # An argument that need not be given would yet be missing if its default is not filled in,
         # because it breaks its own schema.
         filled: dict[str, JSON] = {}
@@ -232,31 +168,18 @@ class ArgumentCheck:
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or the problems of the arguments."""
-        found = self.begin(given)
-        return found() if callable(found) else found
-
-    def begin(self, given: Arguments) -> dict[str, Any] | Callable[[], dict[str, Any] | Failure]:
-        """Return the function's keywords, or a function for the slow rest of the check.
-
-        The rest explains why the arguments are rejected, or accepts them without their nulls.
-        """
         arguments = parse_arguments(given)
         if arguments is None and self._is_bare:  # models write null for a tool without parameters
             arguments = {}
-        if self.nullable and type(arguments) is dict:
+        if type(arguments) is not dict:
+            return self._refused(arguments)
+        if self.nullable:
             drop_nulls(arguments, self.nullable)
-        try:
-            if type(arguments) is not dict or not self._is_valid(arguments):
-                return partial(self._rest, arguments)
-        except ValueError as error:
-            return partial(self._failure, f"they can't be encoded: {error}")
-        return self._completed(arguments)
-
-    def _rest(self, arguments: JSON) -> dict[str, Any] | Failure:
-        left = self._without_nulls(arguments) if type(arguments) is dict else None
-        return self._refused(arguments) if left is None else self._completed(left)
-
-    def _completed(self, arguments: JSON) -> dict[str, Any]:
+        if not self._is_valid(arguments):
+            left = self._without_nulls(arguments)
+            if left is None:
+                return self._refused(arguments)
+            arguments = left
         if self._convert is not None:
             arguments = self._convert(arguments)
         if self._fill is not None:
@@ -298,17 +221,7 @@ class ArgumentCheck:
             advice = as_text_of(arguments, ("object",))
             return self._failure(f"they must be a JSON object, not {named(arguments)}{advice}")
         problems = self.validator.problems(arguments)
-        certain: list[Problem] = []
-        for each in problems:
-            if each.keyword != "unevaluatedProperties":
-                certain.append(each)
-                continue
-            # names only seem unknown where the alternative failed that has them
-            every = nodes(self._schema, ())
-            known = {name for node in every for name in node.schema.get("properties", ())}
-            names = tuple(name for name in each.expected if name not in known)
-            certain += [each._replace(expected=names)] if names else []
-        return refused_arguments(self._tool, explanations(certain or problems, self._names))
+        return refused_arguments(self._tool, explanations(problems, self._names))
 
     def _failure(self, reason: str) -> Failure:
         head = f"invalid arguments for {self._tool}"
@@ -357,28 +270,22 @@ Filling: TypeAlias = Callable[[dict[str, JSON]], None]
 """Adds defaults to the arguments of one call."""
 
 
-def make_filler(
-    schema: dict[str, JSON], signature: Signature, function: Any = None
-) -> Filling | None:
+def _filler(tool: ToolDefinition, signature: Signature) -> Filling | None:
     """Return the function that adds defaults; None if no argument has one.
 
     The manifest's defaults win; they are copied for each call, and defaults that break their own
     schema are omitted. ``T | None`` without any default receives None, and so does an annotation
     that can't be read: no rule finds fault with it. Nothing is added within an argument that
-    becomes an instance: its class adds its own defaults. ``function`` is the one whose names the
-    strings of annotations use.
+    becomes an instance: its class adds its own defaults.
     """
+    schema = tool.parameters
     defaults = _Defaults.of(SchemaNode((), schema, schema, ()))
     if defaults.nested:
-        from sovl_tools.annotations.hints import names_of, resolved  # noqa: PLC0415 - seldom needed
+        from sovl_tools.annotations.conversion import converter_of  # noqa: PLC0415 - seldom needed
 
-        hints = {}
-        for parameter in signature.parameters:
-            if not is_plain(parameter.annotation.source):
-                with suppress(Exception):  # a name in it can be undefined
-                    source = parameter.annotation.source
-                    hints[parameter.name] = resolved(source, names_of(function))
-        defaults = defaults.within(hints)
+        for name in [*defaults.nested]:
+            if converter_of(tool.function, {name}, tool.types) is not None:
+                del defaults.nested[name]
     for parameter in _optional(schema, signature, known=(True, None)):
         if parameter.default is REQUIRED:
             defaults.values.setdefault(parameter.name, None)
@@ -435,20 +342,6 @@ class _Defaults(NamedTuple):
                 found.values[name] = schema["default"]
         return found
 
-    def within(self, hints: Mapping[str, Any]) -> _Defaults:
-        nested = {}
-        for name, inner in self.nested.items():
-            kinds: list[type] = []
-            with suppress(Exception):  # an unknown class isn't a class
-                kinds = [*_classes(hints.get(name, Any))]
-            if all(is_plain(kind) or issubclass(kind, Mapping) for kind in kinds):
-                keys: dict[str, Any] = {}
-                for kind in filter(typing.is_typeddict, kinds):
-                    with suppress(Exception):
-                        keys |= typing.get_type_hints(kind)
-                nested[name] = inner.within(keys)
-        return self._replace(nested={name: inner for name, inner in nested.items() if inner})
-
     def __bool__(self) -> bool:
         return bool(self.values or self.nested)
 
@@ -460,23 +353,3 @@ class _Defaults(NamedTuple):
             given = arguments.get(name)
             if isinstance(given, dict):
                 inner.fill(given)
-
-
-def _classes(annotation: Any) -> Iterator[type]:
-    """Yield the classes that an annotation admits."""
-    from sovl_tools.annotations.hints import (  # noqa: PLC0415 - seldom needed
-        is_alias,
-        origin_of,
-        value_of,
-    )
-
-    origin = origin_of(annotation)
-    if is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):
-        yield from _classes(value_of(annotation))
-    elif origin is Annotated:
-        yield from _classes(annotation.__origin__)
-    elif origin in (Union, UnionType):
-        for each in typing.get_args(annotation):
-            yield from _classes(each)
-    elif isinstance(origin, type):
-        yield origin

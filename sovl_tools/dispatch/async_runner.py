@@ -7,7 +7,6 @@ that awaits has loaded it already, and others don't need it.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
@@ -18,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from sovl_tools.dispatch.arguments import Arguments, takes_long
 from sovl_tools.dispatch.asking import await_host
-from sovl_tools.dispatch.background import current_task, is_cancellation, outcome_of
+from sovl_tools.dispatch.background import is_cancellation, outcome_of
 from sovl_tools.dispatch.call import (
     Attempts,
     check_arguments,
@@ -40,7 +39,6 @@ from sovl_tools.dispatch.prepared import DynamicTool, PreparedTool
 from sovl_tools.dispatch.remote import RemoteTool
 from sovl_tools.dispatch.runner import IS_ON_THREAD, Stepwise, ThreadWork, cancel_future
 from sovl_tools.dispatch.scope import CallScope, new_call_id, stop_call
-from sovl_tools.dispatch.steps import CancelledWork, passable_error
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import Failure, ToolResult
@@ -67,22 +65,19 @@ async def make_call(
     tool: PreparedTool | DynamicTool, given: Arguments, scope: CallScope | None, limit: float | None
 ) -> ToolResult:
     """Make a call on an event loop and return its result; see ``call.make_call``."""
-    started, task = perf_counter() if scope is None else scope.started, current_task()
-    since = task.cancelling()
+    started = perf_counter() if scope is None else scope.started
     try:
         if isinstance(tool, PreparedTool) and scope is None:
-            outcome: Any = _checked_at_once(tool, given, None)
-            if outcome is None:
-                outcome = await _checked_alone(tool, given, None)
+            outcome: Any = await _checked(tool, given, scope)
             if not isinstance(outcome, Failure):
                 outcome = await tool.awaited(outcome, None, await_thread)
         else:
             scope = scope or CallScope(new_call_id(), (tool.name,))
-            scope.loop = task.get_loop()
-            with Stopping(scope, task, since):
-                outcome = await _attempted(tool, given, scope, limit, since)
+            scope.loop = asyncio.get_running_loop()
+            with Stopping(scope):
+                outcome = await _attempted(tool, given, scope, limit)
     except BaseException as error:  # becomes the result, or is raised again
-        is_own = is_own_end(error, since)
+        is_own = is_own_end(error)
         result = end_in_error(tool, given, error, scope, started, is_own_end=is_own)
         if is_own:
             raise
@@ -95,15 +90,12 @@ async def _attempted(
     given: Arguments,
     scope: CallScope,
     limit: float | None,
-    since: int,
 ) -> Any:
     """Take a call through its hooks, if there are any; return its outcome."""
     ready: PreparedTool = (
         await run(tool, None, scope, limit) if isinstance(tool, DynamicTool) else tool
     )
-    found = _checked_at_once(ready, given, scope)
-    if found is None:
-        found = await _checked_alone(ready, given, scope)
+    found = await _checked(ready, given, scope)
     if isinstance(found, Failure):
         return found
     if not ready.hooks:
@@ -116,41 +108,22 @@ async def _attempted(
             if not isinstance(keywords, Failure):
                 keywords = await run(ready, keywords, inner, limit)
         except BaseException as error:
-            if is_own_end(error, since):
+            if is_own_end(error):
                 inner.end()
                 raise
             keywords = failure_of_call(ready, error, inner)
         return attempts.end(inner, keywords)
 
-    return await run_hooks(ready.hooks, attempts.call, scope, attempt, since)
+    return await run_hooks(ready.hooks, attempts.call, scope, attempt)
 
 
-def _checked_at_once(
-    tool: PreparedTool, given: Arguments, scope: CallScope | None
-) -> dict[str, Any] | Failure | None:
-    """Return the checked arguments; None if they are large or wrong, which can take long."""
-    if takes_long(given):
-        return None
-    found = tool.arguments.begin(given)
-    return None if callable(found) else check_arguments(tool, given, scope, found)
-
-
-async def _checked_alone(
+async def _checked(
     tool: PreparedTool, given: Arguments, scope: CallScope | None
 ) -> dict[str, Any] | Failure:
-    """Check arguments on a thread, so that other calls continue meanwhile.
-
-    One is checked at a time: several would take as long together, and more memory.
-    """
-
-    def check() -> dict[str, Any] | Failure:
-        with _CHECKING:
-            return check_arguments(tool, given, scope)
-
-    return await await_thread(check)
-
-
-_CHECKING = threading.Lock()
+    """Check arguments, large ones on a thread, so that other calls continue meanwhile."""
+    if takes_long(given):
+        return await await_thread(partial(check_arguments, tool, given, scope))
+    return check_arguments(tool, given, scope)
 
 
 async def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
@@ -183,7 +156,6 @@ async def limited(work: Coroutine[Any, Any, _T], scope: CallScope) -> _T:
 
     Raises:
         TimeLimitError: the time is over.
-        CancelledWork: the work raised a CancelledError that no caller had caused.
     """
     task = asyncio.create_task(outcome_of(work))
     try:
@@ -198,8 +170,6 @@ async def limited(work: Coroutine[Any, Any, _T], scope: CallScope) -> _T:
         # a caller waits until the work has cleaned up, as for any coroutine
         await _end(task, scope, is_ours=scope.is_stopped)
         raise
-    if task.cancelled():
-        raise CancelledWork
     value, error = task.result()
     if error is not None:
         raise error
@@ -228,9 +198,7 @@ async def _settled(task: asyncio.Task[Any], seconds: float | None) -> None:
 async def _end(task: asyncio.Task[Any], scope: CallScope, *, is_ours: bool = True) -> None:
     """Cancel a task; leave it behind if it doesn't end within a grace, or in the time left."""
     task.cancel()
-    # a call below is left behind first, and this one can then end as usual
-    grace = _GRACE * 0.9 ** len(scope.above)
-    await _settled(task, grace if is_ours else scope.left)
+    await _settled(task, _GRACE if is_ours else scope.left)
     if not task.done():
         scope.abandon()
         # so that a program ends without it, which would wait for all its tasks
@@ -250,11 +218,9 @@ class Stopping:
     As ``asyncio.timeout`` does: the cancellation ends with the call.
     """
 
-    def __init__(self, scope: CallScope, task: asyncio.Task[Any], since: int) -> None:
-        """``since`` is the number of cancellations of the current task before the call."""
+    def __init__(self, scope: CallScope) -> None:
         self._scope = scope
-        self._task = task
-        self._since = since
+        self._task: Any = asyncio.current_task()
         self._is_over = self._has_cancelled = False
 
     def __enter__(self) -> None:
@@ -265,7 +231,7 @@ class Stopping:
         self._is_over = True
         self._scope.forget(self._stop)
         left = self._task.uncancel() if self._has_cancelled else self._task.cancelling()
-        is_own = kind is None or (kind is asyncio.CancelledError and left <= self._since)
+        is_own = kind is None or (kind is asyncio.CancelledError and not left)
         if is_own and self._scope.is_stopped:
             raise RunCancelledError from None
 
@@ -282,7 +248,7 @@ class Stopping:
 
 
 async def run_hooks(
-    hooks: tuple[Hook, ...], call: ToolCall, scope: CallScope, attempt: Following, since: int
+    hooks: tuple[Hook, ...], call: ToolCall, scope: CallScope, attempt: Following
 ) -> ToolResult:
     """Take a call through hooks, the first one outermost, and through ``attempt``.
 
@@ -290,12 +256,12 @@ async def run_hooks(
     """
     if not hooks:
         return await attempt(call)
-    following = partial(run_hooks, hooks[1:], scope=scope, attempt=attempt, since=since)
+    following = partial(run_hooks, hooks[1:], scope=scope, attempt=attempt)
     try:
         if hooks[0].form == "async":
             return check_result(await hooks[0](call, following))
         if hooks[0].form == "sync":
-            work = partial(_call_hook, hooks[0], call, blocking(following))
+            work = partial(hooks[0].function, call, blocking(following))
             return check_result(await await_thread(work, scope))
         with closing(hooks[0](call, as_asked)) as steps:
             reply: Any = None
@@ -308,31 +274,19 @@ async def run_hooks(
                 else:
                     reply = await await_host(scope, secrets_of(call.tool), asked)
             return asked
-    except (GeneratorExit, RunCancelledError):
+    except RunCancelledError:
         raise
     except BaseException as error:
-        if is_own_end(error, since):
+        if is_own_end(error):
             raise
         return failed_hook(hooks[0], call, error)
 
 
-def _call_hook(hook: Hook, call: ToolCall, following: Any) -> Any:
-    """Call a sync hook; its exception can pass through coroutines."""
-    try:
-        return hook(call, following)
-    except (StopIteration, GeneratorExit) as error:
-        raise passable_error(error) from None
-
-
-def is_own_end(error: BaseException, since: int) -> bool:
-    """Return whether an exception is the user's Ctrl-C, or cancels the task that awaits.
-
-    ``since`` is the number of its cancellations before the call.
-    """
-    # by its type, because a tool's exception may claim to be of any class
-    if issubclass(type(error), KeyboardInterrupt):
+def is_own_end(error: BaseException) -> bool:
+    """Return whether an exception is the user's Ctrl-C, or cancels the task that awaits."""
+    if isinstance(error, KeyboardInterrupt):
         return not _IS_SERVING.get()  # a server hears of the user's by a signal
-    return is_cancellation(error, since)
+    return is_cancellation(error)
 
 
 async def _await_admitted(work: Coroutine[Any, Any, _T], limiter: Limiter) -> _T:
@@ -426,6 +380,8 @@ def set_outcome(future: asyncio.Future[Any], value: object, error: BaseException
         return
     if error is None:
         future.set_result(value)
+    elif isinstance(error, StopIteration):  # which a future can't have
+        future.set_exception(RuntimeError(f"StopIteration was raised: {error}"))
     else:
         future.set_exception(error)
 

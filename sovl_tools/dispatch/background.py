@@ -6,6 +6,7 @@ Other modules don't import this one at their top, because asyncio takes 20 ms to
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future
@@ -15,11 +16,11 @@ from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
-from sovl_tools.dispatch.failure import log_exception
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.threads import LOOP, after_fork, give_up_loop
 
+_LOGGER = logging.getLogger("sovl_tools")
 _T = TypeVar("_T")
 
 
@@ -43,8 +44,6 @@ class BackgroundLoop:
         asyncio.set_event_loop(self._loop)
         while not self._is_given_up:  # a tool may stop the loop that it runs on
             self._run(self._loop.run_forever)
-        # someone can have chosen this loop just before it was abandoned
-        self._run(partial(self._loop.run_until_complete, asyncio.sleep(_GRACE)))
         while tasks := asyncio.all_tasks(self._loop):
             self._run(partial(self._loop.run_until_complete, asyncio.wait(tasks)))
         self._loop.close()
@@ -54,8 +53,8 @@ class BackgroundLoop:
         """Run the loop, which an exit in a task that a tool has left must not end for all."""
         try:
             run()
-        except BaseException:  # noqa: BLE001 - logged
-            log_exception("a task that a tool has left behind would have ended its event loop")
+        except BaseException:
+            _LOGGER.exception("a task that a tool has left behind would have ended its event loop")
 
     def run(self, work: Coroutine[Any, Any, _T], scope: CallScope | None) -> _T:
         """Run the coroutine on the loop and return its value or raise its exception.
@@ -201,25 +200,11 @@ async def outcome_of(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExce
         return None, error
 
 
-def current_task() -> asyncio.Task[Any]:
-    """Return the task that runs here.
-
-    Raises:
-        RuntimeError: there isn't one.
-    """
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError("only a task can await a call")
-    return task
-
-
-def is_cancellation(error: BaseException, since: int = 0) -> bool:
+def is_cancellation(error: BaseException) -> bool:
     """Return whether an exception is the cancellation of the current task.
 
-    ``since`` is the number of its cancellations before the work began that raises it. If it wasn't
-    cancelled again, a CancelledError is the work's own.
+    If the task wasn't cancelled, a CancelledError is the work's own.
     """
-    if not issubclass(type(error), asyncio.CancelledError):  # even if it claims to be one
-        return False
     task = asyncio.current_task()
-    return task is not None and task.cancelling() > since
+    is_cancelled = task is not None and task.cancelling() > 0
+    return is_cancelled and isinstance(error, asyncio.CancelledError)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from time import perf_counter, time
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.asking import ask_host
-from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
+from sovl_tools.dispatch.failure import failure_of, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
 from sovl_tools.dispatch.prepared import DynamicTool, Observer, PreparedTool, UnpreparedTool
 from sovl_tools.dispatch.runner import pause, run
@@ -22,6 +23,8 @@ from sovl_tools.model.call import CallEvent, ToolCall
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import Failure, ToolResult
+
+_LOGGER = logging.getLogger("sovl_tools")
 
 MAX_CHAIN = 16
 """The longest chain of tools that call each other."""
@@ -56,7 +59,7 @@ def make_call(
                     if not isinstance(keywords, Failure):
                         keywords = run(attempts.tool, keywords, inner, limit)
                 except BaseException as error:
-                    if issubclass(type(error), KeyboardInterrupt):
+                    if isinstance(error, KeyboardInterrupt):
                         raise
                     keywords = failure_of_call(attempts.tool, error, inner)
                 return attempts.end(inner, keywords)
@@ -71,7 +74,7 @@ def make_call(
         else:
             outcome = run(ready, found, scope, limit)
     except BaseException as error:  # becomes the result, or is raised again
-        is_own = issubclass(type(error), KeyboardInterrupt)
+        is_own = isinstance(error, KeyboardInterrupt)
         result = end_in_error(tool, given, error, scope, started, is_own_end=is_own)
         if is_own:
             raise
@@ -80,16 +83,10 @@ def make_call(
 
 
 def check_arguments(
-    tool: PreparedTool,
-    given: Arguments,
-    scope: CallScope | None,
-    valid: dict[str, Any] | None = None,
+    tool: PreparedTool, given: Arguments, scope: CallScope | None
 ) -> dict[str, Any] | Failure:
-    """Return the checked arguments of a call, or why they are rejected.
-
-    ``valid`` are the arguments if their schema has been checked.
-    """
-    keywords = tool.check(given) if valid is None else valid
+    """Return the checked arguments of a call, or why they are rejected."""
+    keywords = tool.arguments(given)
     if scope is None or (len(scope.chain) == 1 and scope.coerce == "strict"):
         return keywords
     return _check_chain_and_repair(tool, given, keywords, scope)
@@ -134,7 +131,7 @@ class Attempts:
         """Return the scope of an attempt, and its arguments or why they are rejected."""
         # hooks check the arguments again, or use them again: each attempt gets a copy
         is_same = call.arguments is self.call.arguments
-        keywords = copied(self._keywords) if is_same else self.tool.check(call.arguments)
+        keywords = copied(self._keywords) if is_same else self.tool.arguments(call.arguments)
         return self._scope.attempt(), keywords
 
     def end(self, scope: CallScope, outcome: Any) -> ToolResult:
@@ -237,8 +234,6 @@ def emit(
     for observer in observers:
         try:
             observer(event)
-        except KeyboardInterrupt:
-            raise
-        # observers are the user's: their exceptions must not change a result
-        except BaseException:  # noqa: BLE001 - logged
-            log_exception("an observer failed at a call of %s", result.tool)
+        except Exception:
+            # observers are the user's: their exceptions must not change a result
+            _LOGGER.exception("an observer failed at a call of %s", result.tool)

@@ -95,7 +95,7 @@ class Caller:
         try:
             return run_in_background(make_async(tool, arguments, scope, limit), scope=scope)
         except BaseException as error:
-            if issubclass(type(error), KeyboardInterrupt):
+            if isinstance(error, KeyboardInterrupt):
                 raise
             if isinstance(error, TimeLimitError):  # the loop itself is blocked
                 scope.abandon()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from traceback import TracebackException
 from typing import Literal
 
@@ -39,10 +39,6 @@ class RemoteError(SovlToolsError):
         self.trace = trace
 
 
-type_name: Callable[[type], str] = vars(type)["__name__"].__get__
-"""The name of a type, even if its metaclass hides it."""
-
-
 def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
     """Return the message of an exception, whose own ``__str__`` can be as broken as the tool.
 
@@ -50,16 +46,12 @@ def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
     their variables are called. A long message is cut.
     """
     try:
-        # exactly a string: ``__str__`` can return a subclass with its own methods
-        text = str.__str__(str(error))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as failure:  # noqa: BLE001 - the tool's own code
-        return f"its message can't be read ({type_name(type(failure))})"
-    if len(text) <= MAX_MESSAGE:
-        return brief(redact(as_written(text), secrets))
+        text = str(error)
+    except Exception as failure:  # noqa: BLE001 - the tool's own code
+        return f"its message can't be read ({type(failure).__name__})"
     # a secret is found as a whole, so more is searched than is shown
-    return brief(redact(as_written(text[: 2 * MAX_MESSAGE]), secrets), length=len(text))
+    short = redact(as_written(text[: 2 * MAX_MESSAGE]), secrets)
+    return brief(short) if len(text) <= MAX_MESSAGE else brief(short, length=len(text))
 
 
 def failure_of(
@@ -67,7 +59,7 @@ def failure_of(
     tool: str,
     *,
     function: object = None,
-    secrets: Iterable[str] = (),
+    secrets: Sequence[str] = (),
     abandoned: Literal["thread", "task", "call"] | None = None,
 ) -> Failure:
     """Turn an exception into a failure; the traceback goes to the log.
@@ -79,13 +71,32 @@ def failure_of(
         secrets: names of environment variables whose values are not to be seen.
         abandoned: the thread or call on an executor that was abandoned and can still be running.
     """
-    try:
-        return _failure_of(error, tool, function, tuple(secrets), abandoned)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the attributes of an exception may be as broken
-        kind = brief(redact(type_name(type(error)), secrets), MAX_NAME)
-        return Failure("tool_error", f"{kind}: it can't be read", error_type=kind)
+    if isinstance(error, RemoteError):
+        if error.trace:
+            _LOGGER.debug("tool %s failed: %s\n%s", tool, error.failure.message, error.trace)
+        return error.failure
+    if isinstance(error, TimeLimitError | RunCancelledError):
+        # these two are the dispatcher's own, and have no place in the author's code
+        kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
+        more = f"; its {abandoned} was abandoned and can still be at it" if abandoned else ""
+        return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=bool(abandoned))
+    if isinstance(error, UnavailableError):
+        return Failure("unavailable", message_of(error, secrets))
+    if isinstance(error, ConversionError):
+        return without_secrets(refused_arguments(tool, error.problems), secrets)
+    if isinstance(error, InvalidResult):
+        return Failure("invalid_result", message_of(error, secrets))
+    words = message_of(error, secrets)
+    name = brief(redact(type(error).__name__, secrets), MAX_NAME)
+    place = None
+    if not isinstance(error, ToolError):  # a ToolError's own text says it all
+        words = f"{name}: {words}" if words else name
+        place = _place(error, function)
+    if _LOGGER.isEnabledFor(logging.DEBUG):
+        where = "" if place is None else f" ({place})"
+        trace = trace_of(error, secrets)
+        _LOGGER.debug("tool %s failed: %s%s\n%s", tool, words, where, trace)
+    return Failure("tool_error", words, error_type=name, place=place)
 
 
 _MOST_ARGUMENTS = 20
@@ -106,41 +117,6 @@ def refused_arguments(tool: str, details: Sequence[tuple[Path, str]]) -> Failure
     return Failure("invalid_arguments", message, bad)
 
 
-def _failure_of(
-    error: BaseException,
-    tool: str,
-    function: object,
-    secrets: tuple[str, ...],
-    abandoned: Literal["thread", "task", "call"] | None,
-) -> Failure:
-    if isinstance(error, RemoteError):
-        if error.trace:
-            _LOGGER.debug("tool %s failed: %s\n%s", tool, error.failure.message, error.trace)
-        return error.failure
-    if isinstance(error, TimeLimitError | RunCancelledError):
-        # these two are the dispatcher's own, and have no place in the author's code
-        kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
-        more = f"; its {abandoned} was abandoned and can still be at it" if abandoned else ""
-        return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=bool(abandoned))
-    if isinstance(error, UnavailableError):
-        return Failure("unavailable", message_of(error, secrets))
-    if isinstance(error, ConversionError):
-        return without_secrets(refused_arguments(tool, error.problems), secrets)
-    if isinstance(error, InvalidResult):
-        return Failure("invalid_result", message_of(error, secrets))
-    words = message_of(error, secrets)
-    name = brief(redact(type_name(type(error)), secrets), MAX_NAME)
-    place = None
-    if not isinstance(error, ToolError):  # a ToolError's own text says it all
-        words = f"{name}: {words}" if words else name
-        place = _place(error, function)
-    if _LOGGER.isEnabledFor(logging.DEBUG):
-        where = "" if place is None else f" ({place})"
-        trace = trace_of(error, secrets)
-        _LOGGER.debug("tool %s failed: %s%s\n%s", tool, words, where, trace)
-    return Failure("tool_error", words, error_type=name, place=place)
-
-
 def secrets_of(tool: ToolDefinition) -> tuple[str, ...]:
     """Return the environment variables whose values must stay hidden."""
     return tuple(tool.requires.get("env", ()))
@@ -156,30 +132,14 @@ def _place(error: BaseException, function: object) -> str | None:
 
 
 def trace_of(error: BaseException, secrets: Iterable[str]) -> str:
-    """Return the traceback of an exception, which can be as broken as the tool, for the log.
+    """Return the traceback of an exception for the log.
 
     Our own frames are omitted, unless the log is as detailed as ``TRACE``.
     """
-    try:
-        trace = TracebackException.from_exception(error)
-        if not _LOGGER.isEnabledFor(TRACE):
-            _leave_out_our_frames(trace)
-        text = "".join(trace.format())
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the tool's own code
-        text = f"{type_name(type(error))}, whose traceback can't be read"
-    return redact(text, secrets)
-
-
-def log_exception(message: str, *arguments: object) -> None:
-    """Log the current exception; a failing log handler doesn't matter."""
-    try:
-        _LOGGER.error(message, *arguments, exc_info=True)  # noqa: LOG014 - see above
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the user's own code
-        _LOGGER.error(message, *arguments)  # noqa: TRY400 - without the exception that the handler can't read
+    trace = TracebackException.from_exception(error)
+    if not _LOGGER.isEnabledFor(TRACE):
+        _leave_out_our_frames(trace)
+    return redact("".join(trace.format()), secrets)
 
 
 def _leave_out_our_frames(trace: TracebackException) -> None:

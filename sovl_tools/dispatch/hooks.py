@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
-from sovl_tools.dispatch.failure import message_of, secrets_of, trace_of, type_name
+from sovl_tools.dispatch.failure import message_of, secrets_of, trace_of
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.caller import check_names
 from sovl_tools.model.client_requests import REQUEST_KINDS, HostRequest
@@ -53,7 +53,7 @@ class Hook(NamedTuple):
     @property
     def name(self) -> str:
         """The function's name, for messages."""
-        return getattr(self.function, "__name__", None) or type_name(type(self.function))
+        return getattr(self.function, "__name__", None) or type(self.function).__name__
 
     def concerns(self, tool: str) -> bool:
         """Return whether the hook is for the tool of that name."""
@@ -227,7 +227,7 @@ def failed_hook(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
 
 def _failure_of(hook: Hook, call: ToolCall, error: BaseException) -> Failure:
     secrets = secrets_of(call.tool)
-    kind, message = type_name(type(error)), message_of(error, secrets)
+    kind, message = type(error).__name__, message_of(error, secrets)
     if isinstance(error, ToolError):  # a ToolError's text is meant for the model
         return Failure("tool_error", message)
     trace = trace_of(error, secrets)

@@ -13,7 +13,7 @@ from weakref import ref
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.asking import Secrets, find_client
-from sovl_tools.dispatch.failure import log_exception, secrets_of
+from sovl_tools.dispatch.failure import secrets_of
 from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.policy import PolicyHooks
@@ -88,11 +88,6 @@ class UnpreparedTool:
         is_scoped_async: whether awaited calls do.
     """
 
-    __slots__ = (
-        "ceiling", "coerce", "definition", "hooks", "is_async", "is_scoped", "is_scoped_async",
-        "limit", "limiter", "log", "mode", "name", "needs_loop", "observers", "secrets", "threads",
-    )  # fmt: skip
-
     limiter: Limiter | None
 
     def __init__(self, definition: ToolDefinition, settings: ToolerSettings, log: CallLog) -> None:
@@ -141,8 +136,7 @@ class PreparedTool(UnpreparedTool):
     """What all calls of a tool have in common: its check and its steps; made at the first call.
 
     Attributes:
-        check: from the given arguments to the valid ones, or to their problems.
-        arguments: their check, as an object.
+        arguments: the check from the given arguments to the valid ones, or to their problems.
         take: the steps from valid arguments to the value and its content, in one thread.
         awaited: the same on an event loop.
         is_blocking: whether none of the steps must be awaited.
@@ -151,8 +145,6 @@ class PreparedTool(UnpreparedTool):
     Raises:
         UnavailableError: one of the tool's schemas can't be compiled.
     """
-
-    __slots__ = ("arguments", "awaited", "check", "is_blocking", "remote", "take")
 
     def __init__(
         self,
@@ -167,8 +159,6 @@ class PreparedTool(UnpreparedTool):
         context = partial(make_context, definition, self.secrets)
         with _unavailable(definition.name, "parameters"):
             self.arguments = ArgumentCheck(definition)
-        # the bound method, because calling the object would take a detour through its type
-        self.check: Callable[[Any], dict[str, Any] | Failure] = self.arguments.__call__
         # a tool that was reloaded has another: calls of its old version take no room there
         most = settings.policy.for_tool(definition.execution).max_concurrency
         self.limiter = None if most is None else Limiter(most)
@@ -221,7 +211,6 @@ class DynamicTool(UnpreparedTool):
         awaited: does it on an event loop, as ``take`` does it here.
     """
 
-    __slots__ = ("_known", "_lock", "_prepare", "awaited")
     is_blocking = True
     remote: RemoteTool | None = None
 
@@ -281,8 +270,6 @@ _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 class _Tools(dict[str, PreparedTool | DynamicTool]):
     """The tools of one catalog that have been called, ready for the next call."""
-
-    __slots__ = ("catalog",)
 
     def __init__(self, catalog: Catalog) -> None:
         super().__init__()
@@ -388,8 +375,8 @@ class Engine:
                 return kind(definition, self.settings, log, make_context=self._make_context)
             except UnavailableError as error:
                 return Failure("unavailable", str(error))
-            except Exception as error:  # noqa: BLE001 - the other tools can be called
-                log_exception("tool %s can't be prepared", name)
+            except Exception as error:
+                _LOGGER.exception("tool %s can't be prepared", name)
                 return Failure("unavailable", f"tool {name!r} can't be prepared: {error}")
         return _missing(name, catalog)
 
@@ -453,7 +440,5 @@ def _tell(listen: Listener | None, secrets: Secrets, event: Progress | LogMessag
         if secrets and event.message is not None:
             event = event._replace(message=redact(str(event.message), secrets))
         (listen or log_event)(event)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - logged
-        log_exception("a listener failed at %s", type(event).__name__)
+    except Exception:
+        _LOGGER.exception("a listener failed at %s", type(event).__name__)

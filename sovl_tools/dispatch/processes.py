@@ -334,7 +334,7 @@ def _context() -> Any:
     """Return the fork server where the platform has one; it has imported a worker's modules."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
-    server: Any = forkserver._forkserver  # noqa: SLF001 - see below
+    server: Any = forkserver._forkserver  # noqa: SLF001 - it takes over the parent's
     # imports that a program requested stay: the public function would replace them
     modules = getattr(server, "_preload_modules", None)
     if isinstance(modules, list) and serve.__module__ not in modules:

@@ -225,11 +225,6 @@ class CallScope:
                 self.parent.attempts.discard(self)
         return True
 
-    @property
-    def above(self) -> tuple[CallScope, ...]:
-        """The calls and attempts above this one, the nearest first."""
-        return () if self.parent is None else (self.parent, *self.parent.above)
-
     def abandon(self) -> None:
         """Note that a thread or task was abandoned that can still be at it."""
         self.is_abandoned = True

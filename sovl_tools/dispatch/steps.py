@@ -29,7 +29,6 @@ from sovl_tools.annotations.jsonvalues import (
     to_json,
 )
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.dispatch.arguments import takes_long
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.scope import CallScope, Sink
 from sovl_tools.model.content import CONTENT, Content, Structured, Text, cut
@@ -58,13 +57,11 @@ class Step(NamedTuple):
         take: from a value to the next one; it waits for async work.
         awaited: likewise on an event loop, awaiting it; None for our own step.
         is_async: whether there is something to await.
-        grows: whether it takes the longer, the larger the arguments are.
     """
 
     take: Take
     awaited: TakeAsync | None = None
     is_async: bool = False
-    grows: bool = False
 
 
 def chained(steps: Iterable[Step]) -> Take:
@@ -93,11 +90,7 @@ def chained_async(steps: Sequence[Step], threads: Limiter) -> TakeAsync:
     async def take(value: Any, scope: CallScope | None, await_thread: AwaitThread) -> Any:
         for each in steps:
             if each.awaited is None:
-                is_inline = scope is not None and scope.mode == "inline"
-                if each.grows and not is_inline and takes_long(value):
-                    value = await await_thread(partial(each.take, value, scope))
-                else:
-                    value = each.take(value, scope)
+                value = each.take(value, scope)
             elif each.is_async or scope is None or scope.mode == "inline":
                 value = await each.awaited(value, scope, await_thread)
             else:
@@ -128,7 +121,7 @@ def author_steps(
         names |= {each.name for each in signature.parameters}
     convert = converter_of(function, names, definition.types)
     if convert is not None:
-        yield Step(lambda keywords, _: convert(keywords), grows=True)
+        yield Step(lambda keywords, _: convert(keywords))
     contexts = signature.contexts
     if contexts:
         yield Step(lambda keywords, scope: {**keywords, **dict.fromkeys(contexts, context(scope))})
@@ -147,7 +140,7 @@ def _filled(fields: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str,
     }
 
 
-def author_step(  # noqa: C901 - a call, and the ways to wait for it in two worlds
+def author_step(
     function: Callable[..., Any],
     *,
     takes_keywords: bool = False,
@@ -164,21 +157,13 @@ def author_step(  # noqa: C901 - a call, and the ways to wait for it in two worl
     """
 
     def take(argument: Any, scope: CallScope | None) -> Any:
-        try:
-            value = function(**argument) if takes_keywords else function(argument)
-            if type(value) not in FINAL:
-                value = _wait_for(value, scope)
-        except (StopIteration, GeneratorExit) as error:
-            raise passable_error(error) from None
-        if not is_last:
-            return value
-        return (value, ()) if is_plain(value) else convert_result(value)
+        value = function(**argument) if takes_keywords else function(argument)
+        if type(value) not in FINAL:
+            value = _wait_for(value, scope)
+        return convert_result(value) if is_last else value
 
     async def take_async(argument: Any, scope: CallScope | None, await_thread: AwaitThread) -> Any:
-        try:
-            value = function(**argument) if takes_keywords else function(argument)
-        except (StopIteration, GeneratorExit) as error:
-            raise passable_error(error) from None
+        value = function(**argument) if takes_keywords else function(argument)
         if type(value) is CoroutineType:
             value = await value
         if type(value) not in FINAL:
@@ -205,32 +190,6 @@ def is_async(function: Any) -> bool:
 
 FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
 """Types of values that are JSON already."""
-
-
-class StoppedIteration(Exception):  # noqa: N818 - it replaces StopIteration
-    """A StopIteration that left a tool, which no coroutine can raise; shown by its own name."""
-
-
-class ClosedGenerator(Exception):  # noqa: N818 - it replaces GeneratorExit
-    """A GeneratorExit that left a tool, which would close the coroutines that it passes."""
-
-
-class CancelledWork(Exception):  # noqa: N818 - it replaces CancelledError
-    """A tool's own CancelledError, which must not pass for the caller's cancellation."""
-
-
-StoppedIteration.__name__ = "StopIteration"
-ClosedGenerator.__name__ = "GeneratorExit"
-CancelledWork.__name__ = "CancelledError"
-
-
-def passable_error(error: BaseException) -> Exception:
-    """Return an exception that can pass through coroutines instead of one that can't."""
-    if isinstance(error, StopIteration):
-        kind: type[Exception] = StoppedIteration
-    else:
-        kind = ClosedGenerator if isinstance(error, GeneratorExit) else CancelledWork
-    return kind(*error.args).with_traceback(error.__traceback__)
 
 
 def _wait_for(value: Any, scope: CallScope | None) -> Any:

@@ -5,23 +5,17 @@ import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from enum import Enum
 from types import MappingProxyType
 from typing import (
-    Annotated,
     Any,
-    Literal,
     NamedTuple,
-    NewType,
     Optional,
     TypedDict,
-    TypeVar,
 )
 
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from typing_extensions import TypeAliasType
 
 from sovl_tools import Failure, Tooler, ToolRegistry
 from sovl_tools.dispatch.arguments import ArgumentCheck
@@ -104,13 +98,10 @@ def test_arguments_may_be_an_object_or_text_of_one(given: Any) -> None:
         (b"\xff", "they are not UTF-8"),
         ({"value": {1, 2}}, "they aren't JSON: "),
         ({(1, 2): 3}, "they aren't JSON: keys must be"),
-        ('{"value": NaN}', "NaN is not a JSON number"),
-        ('{"value": -Infinity}', "-Infinity is not a JSON number"),
+        ('{"value": NaN}', "they aren't JSON: NaN is not a JSON number"),
         ({"value": float("nan")}, "they aren't JSON: out of range"),
-        ({"value": float("inf")}, "they aren't JSON: out of range"),
-        ('{"value": 1e999}', "1e999 is too large a number"),
-        (f'{{"value": {"9" * 5000}}}', "a whole number has more than 4,300 digits"),
-        ({"value": 10**5000}, "they aren't JSON: a whole number has more than 4,300 digits"),
+        ('{"value": 1e999}', "they aren't JSON: 1e999 is too large a number"),
+        (f'{{"value": {"9" * 5000}}}', "they aren't JSON: a whole number has more than 4,300"),
         (f'{{"value": {"[" * MAX_DEPTH}{"]" * MAX_DEPTH}}}', "they are nested too deep"),
         (f'{{"value": {"[" * 100_000}', "they are nested too deep"),
     ],
@@ -178,35 +169,14 @@ class Pair(NamedTuple):
 
 class Options(TypedDict, total=False):
     color: str
-    model: Model
-    paint: Paint
-
-
-class Shade(Enum):
-    DARK = "dark"
-
-
-class Unresolved(TypedDict):
-    color: Missing  # type: ignore[name-defined]  # noqa: F821 - it is not there
-
-
-UNKNOWN = TypeAliasType("UNKNOWN", "Missing | None")  # type: ignore[name-defined]  # noqa: F821
-Alias = TypeAliasType("Alias", "Paint | None")
 
 
 @check_each(
     "annotation",
     [
-        Model,
         Paint,
         Pair,
-        "Paint",
-        Paint | None,
         "Model | None",
-        Annotated[Paint, "How."],
-        NewType("Own", Paint),
-        Alias,
-        TypeVar("Painted", bound=Paint),
     ],
     ids=str,
 )
@@ -221,22 +191,10 @@ def test_nothing_is_filled_in_within_what_becomes_an_instance(annotation: Any) -
 @check_each(
     "annotation",
     [
-        dict,
         "dict",
         dict[str, Any],
-        Mapping[str, str],
-        Options,
-        "Options",
-        Options | None,
         Any,
-        object,
         "Missing",
-        "1 +",
-        str | dict[str, str],
-        Literal["a"],
-        Literal[Shade.DARK],
-        UNKNOWN,
-        Unresolved,
         inspect.Parameter.empty,
     ],
     ids=str,
@@ -288,14 +246,11 @@ def test_a_default_is_copied_for_each_call() -> None:
     [
         {"type": "integer", "default": "N/A"},
         {"$ref": "#/$defs/size", "default": "N/A"},
-        {"$ref": "urn:mine#/$defs/size", "default": "N/A"},
-        {"type": "string", "default": None},
-        {"type": "array", "items": INTEGER, "default": ["N/A"]},
     ],
     ids=str,
 )
 def test_a_default_that_its_schema_refuses_is_not_filled_in(schema: dict[str, Any]) -> None:
-    root = {"$id": "urn:mine", "$defs": {"size": INTEGER}, **properties(size=schema)}
+    root = {"$defs": {"size": INTEGER}, **properties(size=schema)}
     assert checked({}, root) == {}
 
 
@@ -345,10 +300,6 @@ SEALED = {**COLOR, "additionalProperties": False}
     [
         COLOR,
         SEALED,
-        {**COLOR, "additionalProperties": True},
-        {**COLOR, "unevaluatedProperties": False},
-        {**COLOR, "allOf": [{"minProperties": 0}]},
-        {"$ref": "#/$defs/x", "$defs": {"x": {}}, **COLOR},
     ],
     ids=str,
 )

@@ -243,19 +243,6 @@ async def test_a_thread_that_was_given_up_gives_its_room_back(release: threading
     assert (await dispatcher.call("answer", timeout=PATIENCE)).value == 42
 
 
-async def leave_a_cancellation_behind() -> None:
-    """Fail as a tool may; before Python 3.13 the task counts as cancelled afterwards."""
-
-    async def fail() -> None:
-        raise ValueError
-
-    async def group() -> None:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(fail())
-
-    assert kind_of(await tooler(group).call("group")) == "tool_error"
-
-
 def end_at_once() -> None:
     raise asyncio.CancelledError("its own")
 
@@ -271,7 +258,6 @@ async def end_later() -> None:
 
 @check_each("end", [end_at_once, end_on_the_loop, end_later])
 async def test_a_tools_own_cancelled_error_is_its_failure(end: Callable[[], Any]) -> None:
-    await leave_a_cancellation_behind()
     failure = (await tooler(end).call(end.__name__)).error
     assert failure is not None
     assert (failure.kind, failure.message) == ("tool_error", "CancelledError: its own")

@@ -220,24 +220,12 @@ def test_one_dispatcher_serves_many_threads() -> None:
     assert dispatcher.statistics()["twice"].calls == 4 * 200
 
 
-def _nested(levels: int) -> Any:
-    return [_nested(levels - 1)] * 10 if levels else ["x"]
-
-
 @check_each(
     "value",
     [
-        "x",  # its explanation may take long, whatever its size
         ["x"] * 20_000,
-        [[]] * 20_000,
-        [{"a": 1}] * 20_000,
         {str(number): 1 for number in range(10_000)},
         [1] * 20_000 + ["x"],
-        "a" * 400_000,
-        [None, 1.5] * 10_000,
-        _nested(3),
-        ["ab" * 100] * 1_000,
-        [{"b": ["x"] * 50}] * 500,
     ],
 )
 async def test_the_loop_goes_on_while_large_arguments_are_rejected(value: Any) -> None:

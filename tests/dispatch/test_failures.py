@@ -20,11 +20,6 @@ class MuteError(Exception):
         raise RuntimeError("no words")
 
 
-class MutedToolError(ToolError):
-    def __str__(self) -> str:
-        raise RuntimeError("no words")
-
-
 class Final(BaseException):
     """An exception that a careless handler misses."""
 
@@ -50,12 +45,8 @@ FAILURES = [
     (ValueError(), "ValueError"),
     (KeyError("a"), "KeyError: 'a'"),
     (ToolError("Say it: "), "Say it: "),
-    (ValueError("choose one of:"), "ValueError: choose one of:"),
-    (TimeoutError("the server is slow"), "TimeoutError: the server is slow"),
     (MuteError(), f"MuteError: {MUTE}"),
-    (MutedToolError(), MUTE),
     (Final("over"), "Final: over"),
-    (GeneratorExit("over"), "GeneratorExit: over"),
     (asyncio.CancelledError(), "CancelledError"),
     (SystemExit(3), "SystemExit: 3"),
 ]
@@ -72,10 +63,7 @@ def said(result: ToolResult) -> tuple[str, str]:
 @check_each("timeout", [None, 30])
 @check_each(
     ("error", "message"),
-    [
-        *FAILURES,
-        (StopIteration("at the end"), "StopIteration: at the end"),
-    ],
+    FAILURES,
 )
 def test_what_a_sync_tool_raises_becomes_a_result(
     call: Call, error: BaseException, message: str, timeout: float | None
