@@ -5,63 +5,37 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from itertools import count
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.procedure import Procedure, Step
 from sovl_tools.reporting.text import cut, plain
 
-Shape: TypeAlias = Literal["work", "choice", "group", "procedure", "end", "failure"]
-"""What kind of thing a step is, where it is drawn."""
-
 _LONGEST = 60
 _ONE_EXPRESSION = re.compile(r"\{\{\s*((?:(?!\}\}).)*?)\s*\}\}", re.DOTALL)
+_Steps: TypeAlias = Sequence[Step]
 
 
-class Outline(NamedTuple):
-    """A step in words.
-
-    Attributes:
-        title: its action, or its name, and the variable for its value.
-        notes: what else it says, a few words each.
-        shape: what kind of thing it is.
-        blocks: the steps in it.
-    """
-
-    title: str
-    notes: tuple[str, ...]
-    shape: Shape
-    blocks: tuple[Block, ...] = ()
+def _title(step: Step) -> str:
+    """Return a step's name, or its action in words."""
+    return _words(step) if step.name is None else shortened(step.name)
 
 
-class Block(NamedTuple):
-    """Steps in a step; ``caption`` is ``""`` if they are the only ones in it."""
-
-    caption: str
-    steps: tuple[Outline, ...]
+def _words(step: Step) -> str:
+    words = _WORDS[step.action](step) if step.action in _WORDS else step.action
+    return shortened(words, 2 * _LONGEST)
 
 
-def outline_steps(procedure: Procedure) -> tuple[Outline, ...]:
-    """Return the steps of a procedure in words, in order."""
-    return tuple(map(_outline, procedure.steps))
-
-
-def _outline(step: Step) -> Outline:
-    words = WORDS[step.action](step) if step.action in WORDS else step.action
-    what = shortened(words, 2 * _LONGEST)
-    kept = f" → {step.save_as}" if step.save_as else ""
-    notes = tuple(_notes(step))
-    if step.name:
-        notes = (what, *notes)
-    blocks = tuple(
-        Block("" if place == ("steps",) else str(place[-1]), tuple(map(_outline, steps)))
-        for place, steps in step.blocks.items()
-    )
-    title = what if step.name is None else shortened(step.name)
-    return Outline(f"{title}{kept}", notes, _SHAPES.get(step.action, "work"), blocks)
+def _line(step: Step) -> str:
+    """Return a step's title, and the variable for its value."""
+    return f"{_title(step)} → {step.save_as}" if step.save_as else _title(step)
 
 
 def _notes(step: Step) -> Iterator[str]:
+    """Yield what else a step says, a few words each."""
+    if step.name:
+        yield _words(step)
     if step.when is not None:
         yield f"when {shortened(step.when)}"
     if step.fields.get("at_once", 1) != 1 and step.action == "for_each":
@@ -72,6 +46,13 @@ def _notes(step: Step) -> Iterator[str]:
         yield f"{step.on_error.retry} more attempt{'s' * (step.on_error.retry != 1)}"
     if step.on_error.then == "continue":
         yield "continues after a failure"
+
+
+def _blocks(step: Step) -> dict[str, _Steps]:
+    """Return the steps in a step by their caption, ``""`` if they are the only ones."""
+    return {
+        "" if place == ("steps",) else str(place[-1]): steps for place, steps in step.blocks.items()
+    }
 
 
 def bare(value: JSON) -> str:
@@ -103,7 +84,7 @@ def plan(procedure: Procedure) -> str:
         inputs.append(f"{name} ({words})")
     if inputs:
         lines.append(f"inputs: {', '.join(inputs)}")
-    lines += _tree(outline_steps(procedure))
+    lines += _drawn(_tree(procedure.steps))
     if procedure.output is not None:
         lines.append(f"output: {bare(procedure.output)}")
     return "\n".join(lines)
@@ -111,26 +92,24 @@ def plan(procedure: Procedure) -> str:
 
 def boxes(procedure: Procedure) -> list[JSON]:
     """Return the steps of a procedure as nested JSON objects, for drawing."""
-    ids = step_ids(procedure)
-    return [*_boxes(procedure.steps, outline_steps(procedure), ids)]
+    return _boxes(procedure.steps, step_ids(procedure))
 
 
-def _boxes(
-    steps: Iterable[Step], outlines: Iterable[Outline], ids: Mapping[str, str]
-) -> Iterator[JSON]:
-    for step, outline in zip(steps, outlines, strict=True):
-        pairs = zip(step.blocks.values(), outline.blocks, strict=True)
-        yield {
+def _boxes(steps: _Steps, ids: Mapping[str, str]) -> list[JSON]:
+    return [
+        {
             "id": ids[_place(step)],
             "kind": step.action,
-            "title": outline.title.removesuffix(f" → {step.save_as}"),
+            "title": _title(step),
             "result_name": step.save_as,
-            "note": "; ".join(outline.notes) or None,
+            "note": "; ".join(_notes(step)) or None,
             "branches": [
-                {"label": block.caption or None, "steps": [*_boxes(inner, block.steps, ids)]}
-                for inner, block in pairs
+                {"label": caption or None, "steps": _boxes(inner, ids)}
+                for caption, inner in _blocks(step).items()
             ],
         }
+        for step in steps
+    ]
 
 
 def step_ids(procedure: Procedure) -> dict[str, str]:
@@ -138,7 +117,7 @@ def step_ids(procedure: Procedure) -> dict[str, str]:
     return dict(_ids(procedure.steps))
 
 
-def _ids(steps: Iterable[Step], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _ids(steps: _Steps, prefix: str = "") -> Iterator[tuple[str, str]]:
     for number, step in enumerate(steps, 1):
         yield _place(step), f"{prefix}{number}"
         for block, inner in enumerate(step.blocks.values(), 1):
@@ -149,27 +128,29 @@ def _place(step: Step) -> str:
     return ".".join(map(str, step.path))
 
 
-def _tree(steps: Sequence[Outline]) -> Iterator[str]:
-    for number, step in enumerate(steps):
-        is_last = number == len(steps) - 1
-        notes = f"  ({'; '.join(step.notes)})" if step.notes else ""
-        yield f"{'└' if is_last else '├'} {step.title}{notes}"
-        for line in _blocks(step):
-            yield f"{' ' if is_last else '│'} {line}"
+_Tree: TypeAlias = list[tuple[str, "_Tree"]]
+"""Lines, each with the lines below it."""
 
 
-def _blocks(step: Outline) -> Iterator[str]:
-    for number, block in enumerate(step.blocks):
-        if not block.caption:
-            yield from _tree(block.steps)
-            continue
-        is_last = number == len(step.blocks) - 1
-        yield f"{'└' if is_last else '├'} {block.caption}:"
-        for line in _tree(block.steps):
-            yield f"{' ' if is_last else '│'} {line}"
+def _tree(steps: _Steps) -> _Tree:
+    found: _Tree = []
+    for step in steps:
+        notes = "; ".join(_notes(step))
+        inner: _Tree = []
+        for caption, block in _blocks(step).items():
+            inner += [(f"{caption}:", _tree(block))] if caption else _tree(block)
+        found.append((f"{_line(step)}  ({notes})" if notes else _line(step), inner))
+    return found
 
 
-WORDS: Mapping[str, Callable[[Step], str]] = {
+def _drawn(tree: _Tree) -> Iterator[str]:
+    for number, (line, inner) in enumerate(tree, 1):
+        is_last = number == len(tree)
+        yield f"{'└' if is_last else '├'} {line}"
+        yield from (f"{' ' if is_last else '│'} {each}" for each in _drawn(inner))
+
+
+_WORDS: Mapping[str, Callable[[Step], str]] = {
     "tool": lambda step: f"tool {step.fields['tool']}",
     "set": lambda step: f"set {', '.join(step.fields['values'])}",
     "if": lambda step: f"if {shortened(step.fields['condition'])}",
@@ -182,20 +163,11 @@ WORDS: Mapping[str, Callable[[Step], str]] = {
     "return": lambda step: f"return {bare(step.fields['value'])}",
     "fail": lambda step: f"fail: {shortened(step.fields['message'])}",
 }
-_SHAPES: Mapping[str, Shape] = {
-    "if": "choice",
-    "for_each": "group",
-    "parallel": "group",
-    "procedure": "procedure",
-    "return": "end",
-    "fail": "failure",
-}
-_FRAMES: Mapping[Shape, tuple[str, str]] = {
-    "work": ("[", "]"),
-    "choice": ("{{", "}}"),
+_FRAMES: Mapping[str, tuple[str, str]] = {
+    "if": ("{{", "}}"),
     "procedure": ("[[", "]]"),
-    "end": ("([", "])"),
-    "failure": ("[/", "/]"),
+    "return": ("([", "])"),
+    "fail": ("[/", "/]"),
 }
 # Mermaid reads Markdown and its own syntax in quotes, too; the form is an entity without "&".
 _ESCAPED = {ord(letter): f"#{ord(letter)};" for letter in '#"<>&`\\'}
@@ -218,65 +190,60 @@ class _Chart:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
-        self._count = 0
+        self._names = (f"n{number}" for number in count(1))
         self._ends: list[Way] = []
 
     def lines(self, procedure: Procedure) -> list[str]:
         self._lines = ["flowchart TD", f"  start([{_quoted([procedure.name])}])"]
-        ways = self._steps(outline_steps(procedure), [Way("start")], 1)
-        self._lines.append('  finish(["end"])')
-        for way in (*ways, *self._ends):
-            self._arrow(way, "finish", 1)
+        ways = self._steps(procedure.steps, [Way("start")], 1)
+        self._write('finish(["end"])', 1)
+        self._arrows([*ways, *self._ends], "finish", 1)
         return self._lines
 
-    def _steps(self, steps: Iterable[Outline], ways: list[Way], level: int) -> list[Way]:
+    def _steps(self, steps: _Steps, ways: list[Way], level: int) -> list[Way]:
         """Write steps after their predecessors; return the last ones."""
         for step in steps:
-            self._count += 1
-            node = f"n{self._count}"
-            ways = (
-                self._group(step, node, ways, level)
-                if step.shape == "group"
-                else (self._single(step, node, ways, level))
-            )
+            is_group = step.action in {"for_each", "parallel"}
+            ways = (self._group if is_group else self._single)(step, ways, level)
         return ways
 
-    def _single(self, step: Outline, node: str, ways: list[Way], level: int) -> list[Way]:
-        opening, closing = _FRAMES[step.shape]
-        self._line(f"{node}{opening}{_quoted([step.title, *step.notes])}{closing}", level)
-        for way in ways:
-            self._arrow(way, node, level)
-        if step.shape == "choice":
+    def _single(self, step: Step, ways: list[Way], level: int) -> list[Way]:
+        node = next(self._names)
+        opening, closing = _FRAMES.get(step.action, ("[", "]"))
+        self._write(f"{node}{opening}{_quoted([_line(step), *_notes(step)])}{closing}", level)
+        self._arrows(ways, node, level)
+        if step.action == "if":
             # Both ways lead on, the one without steps straight from the node.
-            found = {block.caption: block.steps for block in step.blocks}
-            ends = []
-            for caption in ("then", "else"):
-                ends += self._steps(found.get(caption, ()), [Way(node, caption)], level)
-            return ends
-        if step.shape == "end":
+            blocks = _blocks(step)
+            branches = [
+                self._steps(blocks.get(caption, ()), [Way(node, caption)], level)
+                for caption in ("then", "else")
+            ]
+            return [way for ends in branches for way in ends]
+        if step.action == "return":
             self._ends.append(Way(node))
-        return [] if step.shape in {"end", "failure"} else [Way(node)]
+        return [] if step.action in {"return", "fail"} else [Way(node)]
 
-    def _group(self, step: Outline, node: str, ways: list[Way], level: int) -> list[Way]:
-        self._line(f"subgraph {node} [{_quoted([step.title, *step.notes])}]", level)
-        for block in step.blocks:
-            if not block.caption:
-                self._steps(block.steps, [], level + 1)
+    def _group(self, step: Step, ways: list[Way], level: int) -> list[Way]:
+        node = next(self._names)
+        self._write(f"subgraph {node} [{_quoted([_line(step), *_notes(step)])}]", level)
+        for caption, steps in _blocks(step).items():
+            if not caption:
+                self._steps(steps, [], level + 1)
                 continue
-            self._count += 1
-            self._line(f"subgraph n{self._count} [{_quoted([block.caption])}]", level + 1)
-            self._steps(block.steps, [], level + 2)
-            self._line("end", level + 1)
-        self._line("end", level)
-        for way in ways:
-            self._arrow(way, node, level)
+            self._write(f"subgraph {next(self._names)} [{_quoted([caption])}]", level + 1)
+            self._steps(steps, [], level + 2)
+            self._write("end", level + 1)
+        self._write("end", level)
+        self._arrows(ways, node, level)
         return [Way(node)]
 
-    def _arrow(self, way: Way, node: str, level: int) -> None:
-        caption = f"|{way.caption}| " if way.caption else ""
-        self._line(f"{way.node} --> {caption}{node}", level)
+    def _arrows(self, ways: Iterable[Way], node: str, level: int) -> None:
+        for way in ways:
+            caption = f"|{way.caption}| " if way.caption else ""
+            self._write(f"{way.node} --> {caption}{node}", level)
 
-    def _line(self, text: str, level: int) -> None:
+    def _write(self, text: str, level: int) -> None:
         self._lines.append(f"{'  ' * level}{text}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -13,10 +13,8 @@ from sovl_tools.loading.jsontext import Places, line_and_column, too_deep_at
 from sovl_tools.loading.rules import text as json_rules
 from sovl_tools.model.diagnostic import ManifestPlace, Position, Rule
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.path_patterns import PathPattern, is_matched, patterns_of
 from sovl_tools.procedures.errors import UnreadableError
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH
-from sovl_tools.reporting.text import read_lines
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """The endings of names of procedures' files."""
@@ -58,32 +56,27 @@ def is_procedure(path: str) -> bool:
     YAML and JSON files with ``steps`` are, and all in folders called ``procedures``.
     """
     is_among_them = os.path.basename(os.path.dirname(os.path.abspath(path))) == DIRECTORY
-    if not path.endswith(SUFFIXES) or is_among_them:
-        return path.endswith(SUFFIXES)
-    document = _document(path, is_named=True)
-    return isinstance(document, dict) and "steps" in document
+    return path.endswith(SUFFIXES) and (is_among_them or _has_steps(path, is_named=True))
 
 
 def find_procedures(directory: str) -> list[str]:
     """Return the paths of the files of procedures in a directory and below.
 
     They are all in folders called ``procedures``, and elsewhere the documents that have ``steps``
-    of which one has an ``action``. Folders that are hidden, ignored by Git or environments are
-    omitted.
+    of which one has an ``action``. Hidden folders and environments are omitted.
     """
     found: list[str] = []
-    for folder, location, name in _walk(os.fspath(directory)):
-        path, around = os.path.join(folder, name), os.path.basename(location)
-        is_one = around == DIRECTORY
-        # Not the manifest of a tool, whose parameters can well be called steps.
-        if not is_one and name != f"{around}.json":
-            document = _document(path)
-            steps = document.get("steps") if isinstance(document, dict) else None
-            is_one = isinstance(steps, list) and any(
-                isinstance(each, dict) and "action" in each for each in steps
-            )
-        if is_one:
-            found.append(path)
+    for folder, folders, names in os.walk(directory):
+        # Their packages can have procedures that don't belong to the project.
+        is_environment = not _ENVIRONMENTS.isdisjoint([*folders, *names])
+        kept = [each for each in folders if each[0] not in "._" and each not in _SKIPPED]
+        folders[:] = [] if is_environment else sorted(kept)
+        around = os.path.basename(os.path.abspath(folder))
+        for name in [] if is_environment else sorted(filter(_may_be, names)):
+            path = os.path.join(folder, name)
+            # Not the manifest of a tool, whose parameters can well be called steps.
+            if around == DIRECTORY or (name != f"{around}.json" and _has_steps(path)):
+                found.append(path)
     return found
 
 
@@ -91,77 +84,25 @@ def _may_be(name: str) -> bool:
     return name.endswith(SUFFIXES) and name[0] not in "._"
 
 
-def _document(path: str, *, is_named: bool = False) -> JSON:
-    """Return a file's document, or the error of reading it; None if it isn't a procedure."""
+def _has_steps(path: str, *, is_named: bool = False) -> bool:
     if not os.path.isfile(path):  # opening a FIFO would wait for its writer
-        return None
+        return False
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError:
-        return None
-    # Most files are someone else's, and a check the bytes spares the parser those.
-    if b"steps" not in data or len(data) > MAX_BYTES:
-        return None
-    try:
-        return read(data, path=path).value
-    except UnreadableError:
-        is_like_one = is_named or _LIKE_A_PROCEDURE.search(data)
-        return {"steps": [{"action": ""}]} if is_like_one else None
-
-
-def _walk(directory: str) -> Iterator[tuple[str, str, str]]:
-    """Yield files that can be of procedures: their folder, its absolute path, and their name."""
-    location = os.path.abspath(directory)
-    pending = [(directory, location, _rules_around(location))]
-    while pending:
-        folder, location, around = pending.pop()
-        try:
-            with os.scandir(location) as entries:
-                found = {each.name: each for each in entries}
-        except OSError:
-            continue
-        # Their packages can have procedures that don't belong to the project.
-        if not _ENVIRONMENTS.isdisjoint(found):
-            continue
-        if ".gitignore" in found:
-            around = (*around, *_rules(location))
-        below = []
-        for name in sorted(found):
-            is_folder = _is_folder(found[name])
-            is_asked = not (name[0] in "._" or name in _SKIPPED) if is_folder else _may_be(name)
-            if not is_asked or is_matched(found[name].path, around, is_folder=is_folder):
-                continue
-            if not is_folder:
-                yield folder, location, name
-            elif not found[name].is_symlink():
-                below.append((os.path.join(folder, name), found[name].path, around))
-        pending += reversed(below)
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
         return False
-
-
-def _rules_around(location: str) -> tuple[PathPattern, ...]:
-    """Return the rules of the folders around one, up to its repository or the current directory."""
-    around: list[str] = []
-    folder, here = location, os.getcwd()
-    while folder != here and not os.path.exists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:  # outside of any repository, so that no .gitignore applies
-            return ()
-        around.insert(0, parent)
-        folder = parent
-    return tuple(rule for each in around for rule in _rules(each))
-
-
-def _rules(folder: str) -> tuple[PathPattern, ...]:
-    """Return the rules of a folder's ``.gitignore``."""
-    return patterns_of(read_lines(os.path.join(folder, ".gitignore")), folder)
+    # Most files are someone else's, and a check of the bytes spares the parser those.
+    if b"steps" not in data or len(data) > MAX_BYTES:
+        return False
+    try:
+        document = read(data, path=path).value
+    except UnreadableError:
+        return is_named or _LIKE_A_PROCEDURE.search(data) is not None
+    steps = document.get("steps") if isinstance(document, dict) else None
+    if is_named or not isinstance(steps, list):
+        return is_named and steps is not None
+    return any(isinstance(each, dict) and "action" in each for each in steps)
 
 
 # What YAML 1.2 does not allow, and the line breaks of YAML 1.1 that it has abandoned.
