@@ -7,20 +7,9 @@ from pathlib import Path
 
 import click
 
+from sovl_tools.cli import option
 from sovl_tools.cli.arguments import parse_pairs, read_json
-from sovl_tools.cli.command import (
-    FINDINGS,
-    MISUSE,
-    Command,
-    Misuse,
-    ToolOptions,
-    dask_option,
-    is_quiet,
-    locked_option,
-    mode_option,
-    registry_options,
-    timeout_option,
-)
+from sovl_tools.cli.command import FINDINGS, MISUSE, Command, Misuse, is_quiet
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.output import json_text, show, show_json, write_to
 from sovl_tools.cli.terminal_host import Reports, terminal_host
@@ -46,12 +35,12 @@ EXITS = {
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", shell_complete=complete_names)
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
-@registry_options
+@option.registry
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
-@timeout_option("The time limit of the call.")
-@mode_option
-@dask_option
-@locked_option
+@option.timeout("The time limit of the call.")
+@option.mode
+@option.dask
+@option.locked
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
 @click.option(
     "-o",
@@ -66,7 +55,7 @@ def call(
     *,
     name: str,
     pairs: tuple[str, ...],
-    tools: ToolOptions,
+    tools: option.ToolOptions,
     text: str | None,
     timeout: float | None,
     mode: Mode | None,
@@ -126,8 +115,5 @@ def _save(result: ToolResult, path: str) -> None:
     stem, extension = os.path.splitext(path)
     for number, block in enumerate(blocks, 1):
         name = path if number == 1 else f"{stem}-{number}{extension}"
-        try:
-            Path(name).write_bytes(block.data)
-        except OSError as error:
-            raise click.ClickException(f"{name}: {error.strerror or error}") from error
+        Path(name).write_bytes(block.data)
         show(plain(name))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, aclosing, closing, nullcontext
 from pathlib import Path
 from time import strftime
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -20,16 +20,9 @@ from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError, LengthError, ProviderError
 from sovl_tools.agent.history import parse_messages
 from sovl_tools.agent.providers.choice import PROVIDERS, ProviderChoice, choose_provider
+from sovl_tools.cli import option
 from sovl_tools.cli.chat_terminal import Pipe, Terminal, Transcript, lines
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    ToolOptions,
-    is_quiet,
-    registry_options,
-    view_options,
-)
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, is_quiet
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.show import row, show_tools
 from sovl_tools.cli.terminal_host import approval, fill_form
@@ -57,8 +50,8 @@ EXITS = {1: "A line from a pipe got no answer."}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@registry_options
-@view_options
+@option.registry
+@option.views
 @click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),
@@ -73,7 +66,7 @@ EXITS = {1: "A line from a pipe got no answer."}
 def chat(
     ctx: click.Context,
     *,
-    tools: ToolOptions,
+    tools: option.ToolOptions,
     provider: str | None,
     model: str | None,
     base_url: str | None,
@@ -89,7 +82,7 @@ def chat(
     except (AgentError, ImportError, ValueError) as error:
         raise Misuse(" ".join(str(error).split())) from error
     registry = all_tools(tools)
-    source = lines(lambda: [*NAMES, *(tool.name for tool in registry)])
+    source = lines(lambda: [*_COMMANDS, *(tool.name for tool in registry)])
     with nullcontext() if who.client is None else closing(who.client):
         transcript = Transcript(is_quiet=is_quiet(), shows_results=who.name != "local")
         agent = Agent(
@@ -188,10 +181,12 @@ class Conversation:
         if not text.startswith("/"):
             return self._answer(text, runner)
         try:
-            shown = run_command(self._agent, text)
-            if shown:
+            if shown := run_command(self._agent, text):
                 self._transcript.result(shown)
-        except SlashError as error:
+        except OSError as error:
+            self._transcript.problem(f"{error.filename!r}: {error.strerror}")
+            return False
+        except ValueError as error:
             self._transcript.problem(str(error))
             return False
         finally:
@@ -245,8 +240,6 @@ class Conversation:
             self._transcript.note(self._notices.popleft())
 
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
 _FOUND = 10
 
 
@@ -254,57 +247,24 @@ class Leave(Exception):  # noqa: N818 - it is no error
     """The user leaves the chat."""
 
 
-class SlashError(Exception):
-    """A command of the chat failed; the message says why."""
-
-
-class ChatCommand(NamedTuple):
-    """A command of a chat.
-
-    Attributes:
-        does: takes the agent and the text after the name; returns the text to show.
-        usage: describes that text.
-        words: describe the command.
-    """
-
-    does: Callable[[Agent, str], str]
-    usage: str
-    words: str
-
-
-# filled by ``_command``, in the order in which /help lists them
-_COMMANDS: dict[str, ChatCommand] = {}
-
-
-def _command(usage: str, words: str) -> Callable[[_F], _F]:
-    """Register a function as the command of its name."""
-
-    def register(function: _F) -> _F:
-        _COMMANDS[function.__name__.removeprefix("_")] = ChatCommand(function, usage, words)
-        return function
-
-    return register
-
-
 def run_command(agent: Agent, line: str) -> str:
     """Run the command in a line and return the text to show.
 
     Raises:
-        SlashError: the command failed.
+        ValueError, OSError: the command failed.
         Leave: the user leaves the chat.
     """
-    name, _, rest = line.removeprefix("/").partition(" ")
-    command = _COMMANDS.get(name)
-    if command is None:
-        hint = did_you_mean(f"/{name}", NAMES) or "/help lists the commands"
-        raise SlashError(f"there's no command {f'/{name}'!r}; {hint}")
+    name, _, rest = line.partition(" ")
+    usage, _, does = _COMMANDS.get(name, ("", "", None))
     argument = rest.strip()
-    if argument and not command.usage:
-        raise SlashError(f"/{name} takes no arguments, not {argument!r}")
-    return command.does(agent, argument)
+    if does is None:
+        hint = did_you_mean(name, _COMMANDS) or "/help lists the commands"
+        raise ValueError(f"there's no command {name!r}; {hint}")
+    if bool(argument) > bool(usage) or (usage == "FILE" and not argument):
+        raise ValueError(f"{name} takes {usage or 'no arguments'}, not {argument!r}")
+    return does(agent, argument)
 
 
-@_command("[WORDS]", "list the tools, or find some")
 def _tools(agent: Agent, words: str) -> str:
     found = agent.tools.list_tools()
     if words:
@@ -315,65 +275,57 @@ def _tools(agent: Agent, words: str) -> str:
     return ""
 
 
-@_command("", "reload the tools now")
 def _reload(agent: Agent, _: str) -> str:
     # the listener of reloads reports the change
     return "" if agent.tools.reload() else "no tool has changed"
 
 
-@_command("[FILE]", "write the conversation as JSON")
 def _save(agent: Agent, name: str) -> str:
     path = os.path.expanduser(name) or f"chat-{strftime('%Y-%m-%d-%H%M%S')}.json"
     if os.path.lexists(path):
         # a conversation can be replaced, but a typing error must not cost another file
         try:
             parse_messages(json.loads(Path(path).read_bytes()))
-        except (OSError, ValueError, RecursionError) as error:
-            words = f"{path!r} is already there and has no conversation"
-            raise SlashError(words) from error
-    try:
-        agent.save(path)
-    except (OSError, ValueError) as error:
-        raise SlashError(f"{path!r} can't be written: {_reason(error)}") from error
+        except ValueError as error:
+            raise ValueError(f"{path!r} is already there and has no conversation") from error
+    agent.save(path)
     return f"{counted(len(agent.messages), 'message')} saved in {path}"
 
 
-@_command("FILE", "continue a saved conversation")
 def _load(agent: Agent, name: str) -> str:
-    if not name:
-        raise SlashError("/load needs the name of a file")
     path = os.path.expanduser(name)
     try:
         agent.restore(path)
-    except (OSError, ValueError, RecursionError) as error:
-        raise SlashError(f"{path!r} can't be loaded: {_reason(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"{path!r} can't be loaded: {error}") from error
     return f"{counted(len(agent.messages), 'message')} loaded from {path}"
 
 
-@_command("", "begin a new conversation")
 def _clear(agent: Agent, _: str) -> str:
     agent.messages.clear()
     return "this is a new conversation"
 
 
-@_command("", "list these commands")
 def _help(_: Agent, __: str) -> str:
-    heads = {f"/{name} {each.usage}".rstrip(): each for name, each in _COMMANDS.items()}
+    heads = {f"{name} {usage}".rstrip(): words for name, (usage, words, _) in _COMMANDS.items()}
     width = max(map(len, heads))
-    return "\n".join(f"{head:<{width}}  {each.words}" for head, each in heads.items())
+    return "\n".join(f"{head:<{width}}  {words}" for head, words in heads.items())
 
 
-@_command("", "leave, as Ctrl-D does")
 def _quit(_: Agent, __: str) -> str:
     raise Leave
 
 
-NAMES = tuple(f"/{name}" for name in _COMMANDS)
-"""The commands with their slashes."""
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+_COMMANDS: dict[str, tuple[str, str, Callable[[Agent, str], str]]] = {
+    "/tools": ("[WORDS]", "list the tools, or find some", _tools),
+    "/reload": ("", "reload the tools now", _reload),
+    "/save": ("[FILE]", "write the conversation as JSON", _save),
+    "/load": ("FILE", "continue a saved conversation", _load),
+    "/clear": ("", "begin a new conversation", _clear),
+    "/help": ("", "list these commands", _help),
+    "/quit": ("", "leave, as Ctrl-D does", _quit),
+}
+"""The commands: what follows the name, what they do, and the function that does it."""
 
 
 def describe_change(registry: ToolRegistry, change: CatalogChange) -> str:

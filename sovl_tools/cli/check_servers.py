@@ -5,22 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable
+from glob import glob
 from itertools import groupby
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import (
-    FINDINGS,
-    MISUSE,
-    Command,
-    Misuse,
-    env_option,
-    header_option,
-    note,
-    timeout_option,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import FINDINGS, MISUSE, Command, Misuse, note
 from sovl_tools.cli.diff import shown_change
 from sovl_tools.cli.output import show
 from sovl_tools.cli.validate import (
@@ -39,8 +32,9 @@ from sovl_tools.loading.rules.server import other_change
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, in_order
+from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.remote.secrets import server_label, without_secrets
-from sovl_tools.remote.session import McpServer, RemoteError, load_sdk
+from sovl_tools.remote.session import McpServer, load_sdk
 from sovl_tools.remote.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
 from sovl_tools.reporting.outcome import Destination, Outcome
 from sovl_tools.reporting.text import plain
@@ -93,9 +87,9 @@ class Subject(NamedTuple):
     metavar="FILE",
     help="Compare with this file. Default: mcp/NAME.json for a server.",
 )
-@header_option
-@env_option
-@timeout_option(f"The time limit for each answer of a server. Default: {SERVER_TIMEOUT:g}.")
+@option.header
+@option.env
+@option.timeout(f"The time limit for each answer of a server. Default: {SERVER_TIMEOUT:g}.")
 @target_option("none")
 @rule_options
 @format_options
@@ -126,15 +120,15 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     destinations = destinations_for(asked.formats, found)
     sources = [*_sources(asked, found)]
     subjects: list[Subject] = []
-    failures: list[Misuse] = []
+    has_failed = False
     for source in sources:
         try:
             subjects += _subjects(asked, source)
-        except Misuse as error:
+        except SovlToolsError as error:
             if len(sources) == 1:
                 raise
-            failures.append(error)
-            show(plain(f"{source.path}: {error.message}"), err=True)
+            has_failed = True
+            show(plain(f"{source.path}: {error}"), err=True)
     is_text = all(each.file or each.format in {"text", "concise"} for each in destinations)
     diagnostics: list[Diagnostic] = []
     targets = asked.targets or configured_targets(found)
@@ -156,7 +150,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     roots = None if all(map(_is_written, subjects)) else ()
     outcome = Outcome(report, perf_counter() - started, rules=RULES, roots=roots, command="check")
     write_outcome(outcome, destinations)
-    ctx.exit(MISUSE if failures else FINDINGS if report.errors else 0)
+    ctx.exit(MISUSE if has_failed else FINDINGS if report.errors else 0)
 
 
 class _Options(NamedTuple):
@@ -221,23 +215,16 @@ def _configured(given: Any, timeout: float | None) -> McpServer:
 
 def _subjects(asked: _Options, source: _Source) -> list[Subject]:
     """Return the definitions of a server, or of one or several files."""
-    try:
-        if source.server is not None:
-            snapshot = _snapshot(source.server, source.path)
-            before = asked.against or (source.path if os.path.exists(source.path) else None)
-            return [Subject(snapshot, before, is_served=True)]
-        paths = [source.path]
-        if os.path.isdir(source.path):
-            paths = [
-                os.path.join(source.path, name)
-                for name in sorted(os.listdir(source.path))
-                if name.endswith(".json")
-            ]
-            if not paths:
-                raise Misuse(f"there's no .json file in {source.path!r}")
-        return [Subject(read_snapshot(path), asked.against, is_served=False) for path in paths]
-    except (RemoteError, SnapshotError) as error:
-        raise Misuse(str(error)) from error
+    if source.server is not None:
+        snapshot = _snapshot(source.server, source.path)
+        before = asked.against or (source.path if os.path.exists(source.path) else None)
+        return [Subject(snapshot, before, is_served=True)]
+    paths = [source.path]
+    if os.path.isdir(source.path):
+        paths = sorted(glob(os.path.join(source.path, "*.json")))
+        if not paths:
+            raise Misuse(f"there's no .json file in {source.path!r}")
+    return [Subject(read_snapshot(path), asked.against, is_served=False) for path in paths]
 
 
 def _snapshot(server: McpServer, path: str) -> Snapshot:
@@ -267,10 +254,7 @@ def _differences(asked: _Options, subject: Subject, *, is_text: bool) -> list[Di
         elif subject.is_served:
             note(f"there's no snapshot {snapshot.path!r} yet; --update writes it")
         return []
-    try:
-        old = read_snapshot(before)
-    except SnapshotError as error:
-        raise Misuse(str(error)) from error
+    old = read_snapshot(before)
     every, found = changes(old.document, snapshot)
     if asked.update and subject.is_served:
         for change in every:
@@ -288,12 +272,9 @@ def _differences(asked: _Options, subject: Subject, *, is_text: bool) -> list[Di
 
 
 def _write(snapshot: Snapshot) -> None:
-    try:
-        os.makedirs(os.path.dirname(snapshot.path) or ".", exist_ok=True)
-        directory, name = os.path.split(snapshot.path)
-        replace_files(directory, {name: snapshot.text.encode()})
-    except OSError as error:
-        raise Misuse(f"{snapshot.path!r} can't be written: {error.strerror}") from error
+    os.makedirs(os.path.dirname(snapshot.path) or ".", exist_ok=True)
+    directory, name = os.path.split(snapshot.path)
+    replace_files(directory, {name: snapshot.text.encode()})
     note(f"wrote {plain(snapshot.path)}")
 
 

@@ -12,15 +12,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    format_option,
-    refuse_unlisted,
-    settings,
-    tools_option,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, refuse_unlisted, settings
 from sovl_tools.cli.git import commit, git, top
 from sovl_tools.cli.output import show, show_json
 from sovl_tools.configuration import Configuration
@@ -46,13 +39,13 @@ _TINTS = {"breaking": "red", "compatible": "green", "wording": "cyan"}
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="[NEW]", required=False)
-@tools_option
+@option.tools
 @click.option(
     "--release",
     metavar="VERSION",
     help="What NEW is released as: a deprecated tool may be gone from the release in removed_in.",
 )
-@format_option("text", "json")
+@option.format_("text", "json")
 @click.pass_context
 def diff(
     ctx: click.Context,

@@ -6,11 +6,11 @@ import re
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse
+from sovl_tools.cli.command import Command
 from sovl_tools.cli.output import results, show, write
 from sovl_tools.linting.fixes import remedy_of
 from sovl_tools.linting.rules import FAMILIES, RULES
-from sovl_tools.linting.selection import SelectorError, code_of
+from sovl_tools.linting.selection import code_of
 from sovl_tools.model.diagnostic import Rule
 from sovl_tools.model.documentation import rule_page
 from sovl_tools.schema.engine import PUBLISHED, schema_text
@@ -37,10 +37,7 @@ def explain(*, selector: str | None) -> None:
             lines += [f"  {_line(each)}" for each in RULES.values() if each.code.startswith(prefix)]
         show("\n".join(lines))
         return
-    try:
-        code = code_of(selector)
-    except SelectorError as error:
-        raise Misuse(str(error)) from error
+    code = code_of(selector)
     rule = RULES.get(code)
     if rule is None:
         show("\n".join(_line(each) for each in RULES.values() if each.code.startswith(code)))

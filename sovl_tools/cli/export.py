@@ -6,23 +6,14 @@ from collections.abc import Sequence
 
 import click
 
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    ToolOptions,
-    note,
-    registry_options,
-    view_options,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import FINDINGS, Command, note
 from sovl_tools.cli.load_tools import all_tools, complete_names
-from sovl_tools.cli.output import aligned, json_text, write_to
+from sovl_tools.cli.output import json_text, table, write_to
 from sovl_tools.formats.base import FORMATS, estimate
 from sovl_tools.formats.export import Target
 from sovl_tools.loading.exporting import exported
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import ToolNotFoundError
-from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
@@ -37,8 +28,8 @@ EXITS = {1: "The provider would reject the definitions."}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@registry_options
-@view_options
+@option.registry
+@option.views
 @click.option(
     "--format",
     "format_",
@@ -69,7 +60,7 @@ EXITS = {1: "The provider would reject the definitions."}
 def export(
     ctx: click.Context,
     *,
-    tools: ToolOptions,
+    tools: option.ToolOptions,
     format_: str,
     strict: bool,
     names: tuple[str, ...],
@@ -92,14 +83,11 @@ def export(
     if tokens:
         is_given = ctx.get_parameter_source("format_") is click.core.ParameterSource.COMMANDLINE
         targets = (f"{format_}-strict" if strict else format_,) if is_given else _USUAL
-        write_to(output, _token_table(_chosen(registry, names), targets))
+        chosen = [registry[name] for name in dict.fromkeys(names)] or registry.list_tools()
+        write_to(output, _token_table(chosen, targets))
         note("tokens are estimated from the number of characters: up to half too many, rarely less")
         return
-    chosen = tuple(dict.fromkeys(names)) or None
-    try:
-        found = registry.export(format_, strict=strict, tools=chosen)
-    except ToolNotFoundError as error:
-        raise Misuse(str(error)) from error
+    found = registry.export(format_, strict=strict, tools=tuple(dict.fromkeys(names)) or None)
     text = found.definitions
     if not isinstance(text, str):
         text = json_text(text, indent=2)
@@ -113,13 +101,6 @@ _USUAL = ("openai", "openai-strict", "anthropic", "gemini", "mcp", "prompt")
 """The formats of ``--tokens`` unless one is named."""
 
 
-def _chosen(registry: ToolRegistry, names: Sequence[str]) -> list[ToolDefinition]:
-    try:
-        return [registry[name] for name in dict.fromkeys(names)] or registry.list_tools()
-    except ToolNotFoundError as error:
-        raise Misuse(str(error)) from error
-
-
 def _token_table(tools: Sequence[ToolDefinition], targets: Sequence[str]) -> str:
     """Return an estimate for each tool and target, and for all tools together."""
     # by target; a tool that a target can't express is missing there
@@ -127,9 +108,10 @@ def _token_table(tools: Sequence[ToolDefinition], targets: Sequence[str]) -> str
     for target in targets:
         shapes = exported(tools, Target.of(target)).shapes
         counts.append({name: estimate(shape.definition) for name, shape in shapes.items()})
-    lines = [["TOOL", *map(str.upper, targets)]]
+    rows = []
     for tool in tools:
         cells = (each.get(tool.name) for each in counts)
-        lines.append([plain(tool.name), *("-" if cell is None else f"{cell:,}" for cell in cells)])
-    lines.append(["all", *(f"{sum(each.values()):,}" for each in counts)])
-    return "\n".join(aligned(lines, numbers=range(1, len(targets) + 1)))
+        rows.append([plain(tool.name), *("-" if cell is None else f"{cell:,}" for cell in cells)])
+    rows.append(["all", *(f"{sum(each.values()):,}" for each in counts)])
+    head = ["TOOL", *map(str.upper, targets)]
+    return table(head, rows, numbers=range(1, len(head)))

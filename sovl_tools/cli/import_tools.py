@@ -11,20 +11,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.arguments import MAX_BYTES, read_input
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    env_option,
-    header_option,
-    header_variables,
-    note,
-    options,
-    timeout_option,
-    tools_option,
-    value_reader,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.arguments import read_input
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, note
 from sovl_tools.cli.help import LazyGroup
 from sovl_tools.cli.load_tools import target_directory
 from sovl_tools.cli.output import show, write
@@ -42,8 +31,8 @@ from sovl_tools.remote.openapi import DocumentError, is_address, read_api
 from sovl_tools.remote.operation import Operation
 from sovl_tools.remote.origin import read_tools
 from sovl_tools.remote.secrets import without_secrets
-from sovl_tools.remote.session import McpServer, RemoteError
-from sovl_tools.remote.snapshot import Reviewed, SnapshotError
+from sovl_tools.remote.session import McpServer
+from sovl_tools.remote.snapshot import Reviewed
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folders
@@ -114,14 +103,14 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         )
         return function(**given, target=target)
 
-    return options(
+    return option.several(
         click.option(
             "--include", multiple=True, metavar="PATTERN", help="Only these tools; can be repeated."
         ),
         click.option(
             "--exclude", multiple=True, metavar="PATTERN", help="Not these tools; can be repeated."
         ),
-        tools_option,
+        option.tools,
         click.option(
             "-o",
             "--output",
@@ -162,10 +151,7 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
         words = f"{f'{directory}/{there[0]}'!r}{more} already there"
         raise Misuse(f"{words}; --force replaces their files")
     if not target.dry_run:
-        try:
-            create_folders(directory, {each.name: each.files for each in found.tools})
-        except OSError as error:
-            raise Misuse(f"{directory!r} can't be written: {error.strerror}") from error
+        create_folders(directory, {each.name: each.files for each in found.tools})
     lines = [f"{directory}/{each.name}/{file}" for each in found.tools for file in each.files]
     write("\n".join(map(plain, lines)))
     if target.dry_run:
@@ -232,9 +218,9 @@ _WIDTH = 88
 
 @click.command("mcp", cls=Command, epilog=MCP_EXAMPLES, exits=EXITS)
 @click.argument("address", metavar="COMMAND|URL")
-@header_option
-@env_option
-@timeout_option(f"The time limit for each answer of the server. Default: {SERVER_TIMEOUT:g}.")
+@option.header
+@option.env
+@option.timeout(f"The time limit for each answer of the server. Default: {SERVER_TIMEOUT:g}.")
 @click.option(
     "--locked",
     type=click.Path(dir_okay=False),
@@ -261,7 +247,7 @@ def import_mcp(
         given = McpServer(address, headers, env, timeout or SERVER_TIMEOUT)
         reviewed = Reviewed.of(locked) if locked is not None else None
         listed = asyncio.run(given.list_tools())
-    except (RemoteError, SnapshotError, ValueError) as error:
+    except ValueError as error:
         raise Misuse(str(error)) from error
     server = without_secrets(given)
     said = {"env": server.variables, "packages": [PACKAGE]}
@@ -371,7 +357,7 @@ _SECONDS = 30
     "--credential",
     "credentials",
     multiple=True,
-    callback=value_reader(header_variables),
+    callback=option.value_reader(option.header_variables),
     metavar="SCHEME=ENV",
     help="The environment variable for a security scheme; can be repeated.",
 )
@@ -418,18 +404,12 @@ def _fetched(url: str) -> bytes:
         raise Misuse(
             "a document behind a URL needs httpx: pip install 'sovl-tools[http]'"
         ) from error
-    data = bytearray()
     try:
-        with httpx.stream("GET", url, follow_redirects=True, timeout=_SECONDS) as answer:
-            answer.raise_for_status()
-            for chunk in answer.iter_bytes():
-                data += chunk
-                if len(data) > MAX_BYTES:
-                    raise Misuse(f"{url!r} has more than {MAX_BYTES:,} bytes")
+        answer = httpx.get(url, follow_redirects=True, timeout=_SECONDS)
+        return answer.raise_for_status().content
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         first = (str(error) or type(error).__name__).partition("\n")[0]
         raise Misuse(f"{url!r} can't be read: {first}") from error
-    return bytes(data)
 
 
 def _document(data: bytes, source: str) -> JSON:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, note, settings, tools_option, value_reader
+from sovl_tools.cli import option
+from sovl_tools.cli.command import Command, Misuse, note, settings
 from sovl_tools.cli.output import write
 from sovl_tools.cli.serve import serve
 from sovl_tools.configuration import add_variables
@@ -79,7 +80,7 @@ def _name(value: str) -> str:
     default="sovl-tools",
     show_default=True,
     metavar="NAME",
-    callback=value_reader(_name),
+    callback=option.value_reader(_name),
     help="The server's name in the client.",
 )
 @click.option(
@@ -87,7 +88,7 @@ def _name(value: str) -> str:
     "variables",
     multiple=True,
     metavar="KEY=VALUE",
-    callback=value_reader(_variables),
+    callback=option.value_reader(_variables),
     help="An environment variable for the tools; can be repeated.",
 )
 @click.option(
@@ -100,7 +101,7 @@ def _name(value: str) -> str:
 @click.option("--dry-run", is_flag=True, help="Print the entry without writing it.")
 @click.option("--undo", is_flag=True, help="Remove the entry.")
 @click.option("--force", is_flag=True, help="Replace another server of that name.")
-@tools_option
+@option.tools
 def install(
     *,
     client: str,

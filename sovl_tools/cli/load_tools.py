@@ -9,13 +9,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from sovl_tools.cli.command import (
-    Misuse,
-    ToolOptions,
-    note,
-    refuse_unlisted,
-    settings,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import Misuse, note, refuse_unlisted, settings
 from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code, open_registry
 from sovl_tools.loading.sources import collect, tool_folder
@@ -28,7 +23,7 @@ from sovl_tools.reporting.text import plain
 from sovl_tools.schema.dynamic import without_functions
 
 
-def all_tools(tools: ToolOptions, *, lazy: bool = False) -> ToolRegistry:
+def all_tools(tools: option.ToolOptions, *, lazy: bool = False) -> ToolRegistry:
     """Load all tools, and return the tools that the options select.
 
     Note the number of rejected tools on the error output.
@@ -50,7 +45,7 @@ def all_tools(tools: ToolOptions, *, lazy: bool = False) -> ToolRegistry:
     return registry.select(*criteria) if criteria else registry
 
 
-def _criteria(tools: ToolOptions, found: Configuration) -> list[Mapping[str, Any]]:
+def _criteria(tools: option.ToolOptions, found: Configuration) -> list[Mapping[str, Any]]:
     """Return the criteria of ``ToolRegistry.select`` that options mean.
 
     Raises:
@@ -77,7 +72,7 @@ def _add_code(registry: ToolRegistry, found: Configuration) -> None:
             note(str(each))
 
 
-def one_tool(tools: ToolOptions, name: str, *, lazy: bool = False) -> ToolRegistry:
+def one_tool(tools: option.ToolOptions, name: str, *, lazy: bool = False) -> ToolRegistry:
     """Load only the tool of that name if a sound folder has it; otherwise the tools in code, too.
 
     Raises:

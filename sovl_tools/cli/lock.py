@@ -6,14 +6,16 @@ import os
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, check_option, note, settings, tools_option
-from sovl_tools.cli.output import save, show
+from sovl_tools.cli import option
+from sovl_tools.cli.command import FINDINGS, Command, note, settings
+from sovl_tools.cli.output import show
 from sovl_tools.loading.lock import lock_changes, lock_of, read_lock, written
 from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.loading.sources import collect
 from sovl_tools.model.errors import LockError
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
+from sovl_tools.scaffolding.files import replace_files
 
 EXAMPLES = """\b
 Examples:
@@ -27,8 +29,8 @@ EXITS = {
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@tools_option
-@check_option
+@option.tools
+@option.check
 @click.pass_context
 def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
     """Record the content of each tool, so that only reviewed tools are loaded.
@@ -55,7 +57,9 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
         former = {}  # a damaged lock is replaced
     lines = [*lock_changes(former, new)]
     if not check:
-        save(path, written(new))
+        directory, name = os.path.split(path)
+        # at once: a program may load the tools meanwhile
+        replace_files(directory or ".", {name: f"{written(new)}\n".encode()})
     for folder in unreadable:
         words = f"{folder.path} can't be locked; sovl-tools validate {folder.path} says why"
         show(plain(words), err=True)

@@ -122,14 +122,7 @@ def group(ctx: click.Context, *, directory: str | None, quiet: bool, verbose: in
 def main() -> None:
     """Run the command line; end at once, whatever abandoned tools still do."""
     try:
-        try:
-            group(prog_name="sovl-tools")
-        except OSError as error:  # such as a full disk, to which click writes a help text
-            where = "" if error.filename is None else f"{error.filename!r}: "
-            sys.stderr.write(f"Error: {where}{error.strerror or error}\n")
-            with open(os.devnull, "wb") as device:
-                os.dup2(device.fileno(), 1)  # or the end would try to write the rest again
-            raise SystemExit(1) from None
+        group(prog_name="sovl-tools")
     except SystemExit as end:
         if not any_given_up():
             raise

@@ -9,28 +9,18 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import partial
 from hashlib import blake2b
+from itertools import count
 from typing import BinaryIO, NamedTuple
 
 import click
 
-from sovl_tools.cli.arguments import MAX_BYTES, opened_input, parse_pairs
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    Progress,
-    ToolOptions,
-    dask_option,
-    locked_option,
-    mode_option,
-    note,
-    registry_options,
-    timeout_option,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.arguments import opened_input, parse_pairs
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, Progress, note
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.output import write
 from sovl_tools.dispatch.arguments import Arguments
@@ -39,9 +29,7 @@ from sovl_tools.dispatch.tooler import Mapped, Tooler
 from sovl_tools.loading.requirements import processes_missing
 from sovl_tools.model.call import Mode
 from sovl_tools.model.document import JSON, parse_json
-from sovl_tools.model.policy import Policy
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:
@@ -53,12 +41,11 @@ EXITS = {
     1: "A call failed, the run was interrupted, or a result can't be written.",
     2: "The tool is unknown, or a file can't be read or resumed.",
 }
-_MOST_FAILURES = 20
 
 
 @click.command("map", cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", shell_complete=complete_names)
-@registry_options
+@option.registry
 @click.option(
     "--inputs",
     required=True,
@@ -80,10 +67,10 @@ _MOST_FAILURES = 20
     metavar="N",
     help="The number of calls at a time. Default: one a core.",
 )
-@mode_option
-@dask_option
-@timeout_option("The time limit of each call.")
-@locked_option
+@option.mode
+@option.dask
+@option.timeout("The time limit of each call.")
+@option.locked
 @click.option("--ordered", is_flag=True, help="Write the results in the order of the inputs.")
 @click.option("--resume", is_flag=True, help="Continue the results in -o.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first call that fails.")
@@ -92,7 +79,7 @@ def map_tool(
     ctx: click.Context,
     *,
     name: str,
-    tools: ToolOptions,
+    tools: option.ToolOptions,
     inputs: str,
     output: str | None,
     workers: int | None,
@@ -114,189 +101,65 @@ def map_tool(
     manifest has another mode. After Ctrl-C or a crash --resume makes only the calls without a
     result: each input has exactly one.
     """
-    if resume and (output is None or inputs == "-"):
+    if resume and (output is None or not os.path.isfile(inputs)):
         raise Misuse("--resume needs -o FILE and --inputs FILE")
-    if output is not None and is_csv(output):
-        raise Misuse(f"{output}: results are JSON Lines; name it {output[:-4]}.jsonl")
     registry = one_tool(tools, name)
     parameters = parameters_of(registry, name)
-    by_default: Mode | None = "process" if processes_missing() is None else None
-    total = _total(inputs)
-    if resume and total is None:
-        raise Misuse(f"--resume reads the inputs once more, and {inputs} is not a file")
+    policy = tools.settings().policy
+    if policy.mode is None and processes_missing() is None:
+        policy = policy.but(mode="process")
     with ExitStack() as stack:
         file = stack.enter_context(opened_input(inputs))
         earlier = {} if output is None else _earlier(output, resumes=resume)
-        put: Callable[[str], object] = partial(write, end="")
+        put: Callable[[str], object] = write
         if output is not None:
-            put = stack.enter_context(_results_file(output))
+            results = open(output, "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - the next line
+            put = partial(print, file=stack.enter_context(results), flush=True)
         cluster = stack.enter_context(connected(dask))
         tooler = Tooler(
             registry,
-            policy=_policy(tools, by_default),
+            policy=policy,
             timeout=timeout,
             max_processes=workers,
             executor=cluster.executor,
         )
         stack.enter_context(tooler)
-        run = _Run(put, earlier)
-        progress = stack.enter_context(Progress(total or 0, done=len(earlier)))
-        # inputs with a result are skipped, so these places differ from those of Tooler.map
+        progress = stack.enter_context(Progress(_count_lines(inputs), done=len(earlier)))
+        running: dict[int, Input] = {}
         mapped = tooler.map(
             name,
-            run.due(read_inputs(file, inputs, parameters)),
+            _due(read_inputs(file, inputs, parameters), earlier, running),
             # more than run at a time, so that no worker waits for the next
             limit=workers or 2 * cluster.threads or None,
             ordered=ordered,
             mode=mode if dask is None else "process",
         )
-        _take(run, mapped, progress, fail_fast=fail_fast)
-    if run.report():
+        failures = 0
+        try:
+            for each in mapped:
+                failures += _take(each, running.pop(each.place), put, is_shown=failures < _MOST)
+                progress.advance()
+                if failures and fail_fast:
+                    break
+        except KeyboardInterrupt:
+            raise click.ClickException("interrupted; --resume continues it") from None
+    before = sum(each.is_failure for each in earlier.values())
+    if failures + before:
+        of_them = f", {before:,} of them before" if before else ""
+        note(f"{counted(failures + before, 'call')} failed{of_them}")
         ctx.exit(FINDINGS)
 
 
-def _policy(tools: ToolOptions, by_default: Mode | None) -> Policy:
-    policy = tools.settings().policy
-    return policy.but(mode=policy.mode or by_default)
-
-
-def _total(path: str) -> int | None:
-    """Return the maximum number of inputs; None for a source that can be read only once."""
-    if not os.path.isfile(path):
-        return None
-    with open(path, "rb") as file:
-        return sum(piece.count(b"\n") for piece in iter(partial(file.read, 1 << 20), b"")) + 1
-
-
-class _Run:
-    """The calls of a run, and their results.
-
-    Args:
-        put: writes a line of the results.
-        earlier: the results of earlier runs.
-    """
-
-    def __init__(self, put: Callable[[str], object], earlier: Mapping[int, Earlier]) -> None:
-        self._put = put
-        self._earlier = earlier
-        # index and hash of each running input, by its place in Tooler.map
-        self._places: dict[int, tuple[int, str]] = {}
-        self._failures = 0
-        self._lines: list[str] = []
-
-    def due(self, inputs: Iterator[Input]) -> Iterator[Arguments]:
-        """Yield the inputs that have no result yet."""
-        place = 0
-        for index, given in enumerate(inputs):
-            known = self._earlier.get(index)
-            if known is None:
-                self._places[place] = index, given.hash
-                place += 1
-                yield given.arguments
-            elif known.hash != given.hash:
-                words = f"it has a result of another input with the index {index}"
-                raise Misuse(f"-o can't be resumed: {words}")
-
-    def add(self, mapped: Mapped) -> None:
-        """Write a result in one piece, and keep a line for the report if the call failed."""
-        index, hash_ = self._places.pop(mapped.place)
-        error = mapped.result.error
-        outcome: dict[str, JSON] = {"value": mapped.result.value}
-        if error is not None:
-            outcome = {"error": {"kind": error.kind, "message": error.message}}
-            self._failures += 1
-            if len(self._lines) < _MOST_FAILURES:
-                words = " ".join(error.message.split())
-                self._lines.append(f"input {index}: {error.kind}: {words:.200}")
-        document = {"index": index, "input_hash": hash_, **outcome}
-        self._put(json.dumps(document, ensure_ascii=False) + "\n")
-
-    def report(self) -> int:
-        """Report the failed calls, the first ones in a line each; return their number."""
-        for line in self._lines:
-            note(line)
-        more = self._failures - len(self._lines)
-        if more:
-            note(f"… and {more:,} more")
-        before = sum(each.is_failure for each in self._earlier.values())
-        total = self._failures + before
-        if total:
-            of_them = f", {before:,} of them before" if before else ""
-            note(f"{counted(total, 'call')} failed{of_them}")
-        return total
-
-
-def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast: bool) -> None:
-    """Write the results as they finish, unless the tool can't be called at all."""
-    try:
-        for each in mapped:
-            error = each.result.error
-            if error is not None and error.kind in {"unavailable", "unknown_tool"}:
-                raise click.ClickException(plain(error.message))
-            run.add(each)
-            progress.advance()
-            if error is not None and fail_fast:
-                break
-    except KeyboardInterrupt:
-        raise click.ClickException("interrupted; --resume continues it") from None
+_MOST = 20
+"""The number of failed calls that are shown, and not only counted."""
 
 
 class Input(NamedTuple):
-    """An input, and a hash that identifies it when a run is resumed."""
+    """An input, its number from 0, and a hash that identifies it when a run is resumed."""
 
+    number: int
     arguments: Arguments
     hash: str
-
-
-def is_csv(path: str) -> bool:
-    """Return whether a file is CSV, by its name; other files are JSON Lines."""
-    return path.lower().endswith(".csv")
-
-
-def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
-    """Yield the inputs of a file: objects, one a line, or rows of values for its columns.
-
-    A line that isn't an object is yielded unchanged: its call reports the error. Cells are read
-    according to the parameters; an empty cell is an omitted argument.
-
-    Raises:
-        Misuse: the file isn't CSV, or a line is too long.
-    """
-    if is_csv(name):
-        yield from _read_rows(file, name, parameters)
-        return
-    for line in _read_lines(file, name):
-        if text := line.strip():
-            yield Input(text, _hash_of(text))
-
-
-def _read_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
-    lines = iter(partial(file.readline, MAX_BYTES + 1), b"")
-    for number, line in enumerate(lines, 1):
-        if len(line) > MAX_BYTES:
-            raise Misuse(f"{name}:{number}: the line has more than {MAX_BYTES:,} bytes")
-        yield line
-
-
-def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
-    lines = (line.decode("utf-8-sig") for line in _read_lines(file, name))
-    rows = csv.DictReader(lines, restkey="", strict=True)
-    try:
-        header = rows.fieldnames or [""]
-        if "" in header or len({*header}) < len(header):
-            raise Misuse(f"{name}:1: each cell of the first row must name another parameter")
-        for row in rows:
-            if "" in row:
-                raise Misuse(f"{name}:{rows.line_num}: the row has more cells than the first one")
-            pairs = [f"{key}={text}" for key, text in row.items() if text]
-            arguments = parse_pairs(pairs, parameters)
-            yield Input(arguments, _hash_of(json.dumps(arguments).encode()))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise Misuse(f"{name}:{rows.line_num}: this is not CSV: {error}") from error
-
-
-def _hash_of(data: bytes) -> str:
-    return blake2b(data, digest_size=8).hexdigest()
 
 
 class Earlier(NamedTuple):
@@ -306,15 +169,85 @@ class Earlier(NamedTuple):
     is_failure: bool
 
 
+def _count_lines(path: str) -> int:
+    """Return about how many inputs a file has; 0 for a source that can be read only once."""
+    if not os.path.isfile(path):
+        return 0
+    with open(path, "rb") as file:
+        return sum(1 for _ in file)
+
+
+def _due(
+    inputs: Iterable[Input], earlier: Mapping[int, Earlier], running: dict[int, Input]
+) -> Iterator[Arguments]:
+    """Yield the inputs without a result; each is added to ``running``, by its place here."""
+    places = count()
+    for given in inputs:
+        known = earlier.get(given.number)
+        if known is None:
+            running[next(places)] = given
+            yield given.arguments
+        elif known.hash != given.hash:
+            words = f"it has a result of another input with the index {given.number}"
+            raise Misuse(f"-o can't be resumed: {words}")
+
+
+def _take(mapped: Mapped, given: Input, put: Callable[[str], object], *, is_shown: bool) -> bool:
+    """Write a result, and show why the call failed; return whether it did.
+
+    Raises:
+        ClickException: the tool can't be called at all.
+    """
+    error = mapped.result.error
+    outcome: dict[str, JSON] = {"value": mapped.result.value}
+    if error is not None:
+        if error.kind in {"unavailable", "unknown_tool"}:
+            raise click.ClickException(error.message)
+        outcome = {"error": {"kind": error.kind, "message": error.message}}
+        if is_shown:
+            words = " ".join(error.message.split())
+            note(f"input {given.number}: {error.kind}: {words:.200}")
+    document = {"index": given.number, "input_hash": given.hash, **outcome}
+    put(json.dumps(document, ensure_ascii=False))
+    return error is not None
+
+
+def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
+    """Yield the inputs of a file: objects, one a line, or rows of values for its columns.
+
+    A line that isn't an object is yielded unchanged: its call reports the error. Cells are read
+    according to the parameters; an empty cell is an omitted argument.
+
+    Raises:
+        Misuse: the file isn't CSV.
+    """
+    if not name.lower().endswith(".csv"):
+        lines = filter(None, (line.strip() for line in file))
+        yield from (Input(index, line, _hash_of(line)) for index, line in enumerate(lines))
+        return
+    rows = csv.DictReader((line.decode("utf-8-sig") for line in file), restkey="", strict=True)
+    try:
+        for index, row in enumerate(rows):
+            if "" in row:
+                raise Misuse(f"{name}:{rows.line_num}: the row has more cells than the first one")
+            pairs = [f"{key}={text}" for key, text in row.items() if text]
+            arguments = parse_pairs(pairs, parameters)
+            yield Input(index, arguments, _hash_of(json.dumps(arguments).encode()))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise Misuse(f"{name}:{rows.line_num}: this is not CSV: {error}") from error
+
+
+def _hash_of(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()
+
+
 def _earlier(path: str, *, resumes: bool) -> dict[int, Earlier]:
     """Return the results in a file by their indices, and cut off an incomplete last line.
 
     Raises:
         Misuse: a new run would append to results, or a line isn't a result.
     """
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise Misuse(f"{path} is not a file; without -o the results go to the standard output")
-    if not os.path.exists(path) or not os.path.getsize(path):
+    if not os.path.isfile(path) or not os.path.getsize(path):
         return {}
     if not resumes:
         raise Misuse(f"{path} already exists; --resume continues it")
@@ -326,37 +259,10 @@ def _earlier(path: str, *, resumes: bool) -> dict[int, Earlier]:
                 break
             whole += len(line)
             try:
-                index, earlier = _read_result(line, found)
-            except (ValueError, RecursionError) as error:
-                words = f"this is not a result of map with these inputs: {error}"
+                result = parse_json(line)
+                found[result["index"]] = Earlier(result["input_hash"], "error" in result)
+            except (ValueError, LookupError, TypeError) as error:
+                words = f"this is not a result of map with these inputs: {error!r}"
                 raise Misuse(f"{path}:{number}: {words}") from error
-            found[index] = earlier
     os.truncate(path, whole)
     return found
-
-
-def _read_result(line: bytes, found: Mapping[int, Earlier]) -> tuple[int, Earlier]:
-    match parse_json(line):
-        case {"index": int(index)} if index in found:
-            raise ValueError(f"there is a result of the index {index} already")
-        case {"index": int(index), "input_hash": str(hash_), "value": _}:
-            return index, Earlier(hash_, is_failure=False)
-        case {"index": int(index), "input_hash": str(hash_), "error": _}:
-            return index, Earlier(hash_, is_failure=True)
-    raise ValueError("it is not an object with an index, a hash, and a value or an error")
-
-
-@contextmanager
-def _results_file(path: str) -> Iterator[Callable[[str], object]]:
-    """Open the file of results; yield what adds a line to it.
-
-    Raises:
-        Misuse: it can't be opened.
-        OSError: a line can't be written.
-    """
-    try:
-        file = open(path, "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - the body's errors are its own
-    except OSError as error:
-        raise Misuse(f"{path}: {error.strerror}") from error
-    with file:
-        yield partial(print, end="", file=file, flush=True)

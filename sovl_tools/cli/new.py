@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, note, tools_option, value_reader
+from sovl_tools.cli import option
+from sovl_tools.cli.command import Command, Misuse, note
 from sovl_tools.cli.load_tools import target_directory
 from sovl_tools.cli.output import write
-from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import fitting_name, name_problem
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import (
@@ -60,7 +60,7 @@ def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
     "--param",
     "parameters",
     multiple=True,
-    callback=value_reader(_parameters),
+    callback=option.value_reader(_parameters),
     metavar="NAME:TYPE",
     help="A parameter: city:string, days:integer=3, tag:string?, day:date, 'unit:enum(km,mi)=km' or"
     " 'tags:array(string)'; can be repeated.",
@@ -73,7 +73,7 @@ def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
 )
 @click.option("--description", default="", metavar="TEXT", help="What the tool does, and when.")
 @click.option("--async", "is_async", is_flag=True, help="Make the function async.")
-@tools_option
+@option.tools
 @click.option("--force", is_flag=True, help="Replace the files of an existing tool.")
 def new(
     *,
@@ -112,13 +112,12 @@ def new(
     else:
         module, attribute = source
         function, path = _imported_function(module, attribute)
-        try:
-            made = tool_of_function(
-                name, function, module=module, attribute=attribute, description=description
-            )
-        except InferenceError as error:
-            raise Misuse(f"--from: {error}") from error
-    _save(made, place, force=force)
+        made = tool_of_function(
+            name, function, module=module, attribute=attribute, description=description
+        )
+    if os.path.lexists(place) and not force:
+        raise Misuse(f"{place!r} already exists; --force replaces its files")
+    create_folders(os.path.dirname(place), {name: made.files})
     directory = os.path.dirname(place) or "."
     written = [f"{place}/{file}" for file in made.files]
     with suppress(OSError):  # the tool works without it
@@ -151,17 +150,6 @@ def _imported_function(module: str, attribute: str) -> tuple[Callable[..., Any],
     if not callable(function) or isinstance(function, type):
         raise Misuse(f"--from: {module} has no function {attribute!r}")
     return function, path
-
-
-def _save(made: NewTool, place: str, *, force: bool) -> None:
-    location = os.path.abspath(place)
-    if os.path.lexists(location) and not force:
-        raise Misuse(f"{place!r} already exists; --force replaces its files")
-    try:
-        directory, name = os.path.split(location)
-        create_folders(directory, {name: made.files})
-    except OSError as error:
-        raise Misuse(f"{place!r} can't be written: {error.strerror}") from error
 
 
 def _advice(made: NewTool, tools: Sequence[str], *, origin: str | None, path: str) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TextIO
-
-import click
 
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
@@ -28,7 +26,7 @@ _RESULTS: ContextVar[TextIO] = ContextVar("results")
 _ERROR_OUTPUT = 2
 
 
-@contextlib.contextmanager
+@contextmanager
 def clean_output() -> Iterator[None]:
     """Redirect descriptor 1 to the error output, and keep a duplicate of it for results."""
     previous = sys.stdout
@@ -128,31 +126,29 @@ def show_json(value: JSON, *, indent: int | None = None) -> None:
         write(json_text(value, indent=indent))
 
 
-def show_table(
+def table(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
     numbers: Collection[int] = (),
     dim: Collection[str] = (),
     optional: Sequence[int] = (),
-) -> None:
-    """Write rows with aligned columns; see ``terminal.table``.
+) -> str:
+    """Return rows with aligned columns; see ``terminal.table``.
 
     Only a terminal gets a table that matches its width: pipes and files get whole lines.
     """
-    if results().isatty():
-        from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+    from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
 
-        table = terminal.table(head, rows, results(), numbers=numbers, dim=dim, optional=optional)
-        write(table)
-    else:
-        write("\n".join(aligned([head, *rows], numbers=numbers)))
+    stream = results()
+    return terminal.table(head, rows, stream, numbers=numbers, dim=dim, optional=optional)
 
 
 def write_to(path: str | None, text: str | Iterable[Piece]) -> None:
     """Write a result into a file; None and ``-`` are the standard output."""
     if path not in {None, "-"}:
-        save(str(path), text if isinstance(text, str) else unstyled(text))
+        content = text if isinstance(text, str) else unstyled(text)
+        Path(str(path)).write_bytes(f"{content}\n".encode())
     elif isinstance(text, str):
         write(text)
     else:
@@ -160,53 +156,9 @@ def write_to(path: str | None, text: str | Iterable[Piece]) -> None:
 
 
 def write_each(results: Iterable[tuple[str | None, str | Iterable[Piece]]]) -> None:
-    """Write results into files and to the standard output; a failure doesn't stop the others.
-
-    Raises:
-        ClickException: some could not be written.
-    """
-    failures = []
-    # files first: the reader of the standard output may leave early
+    """Write results into files, then to the standard output, whose reader may leave early."""
     for path, text in sorted(results, key=lambda each: each[0] is None):
-        try:
-            write_to(path, text)
-        except click.ClickException as error:
-            failures.append(error.message)
-    if failures:
-        raise click.ClickException("; ".join(failures))
-
-
-def save(path: str, text: str) -> None:
-    """Write a result into a file, with a final newline; a file that exists is replaced atomically.
-
-    Pipes and devices, such as ``/dev/null``, are written to.
-
-    Raises:
-        ClickException: it can't be written.
-    """
-    from sovl_tools.scaffolding.files import replace_files  # noqa: PLC0415 - 10 ms, for files only
-
-    data = f"{text}\n".encode()
-    folder, name = os.path.split(path)
-    try:
-        if os.path.isfile(path) or not os.path.exists(path):
-            replace_files(folder or ".", {name: data})
-        else:
-            Path(path).write_bytes(data)
-    except OSError as error:
-        raise click.ClickException(f"{path!r} can't be written: {error.strerror}") from error
-
-
-def aligned(lines: Sequence[Sequence[str]], *, numbers: Collection[int] = ()) -> list[str]:
-    """Return rows of cells as lines with aligned columns; ``numbers`` are aligned to the right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if index in numbers else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ).rstrip()
-        for cells in lines
-    ]
+        write_to(path, text)
 
 
 def show_value(value: JSON, format: str) -> None:  # noqa: A002 - the field's word

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from sovl_tools.cli.command import Misuse
-from sovl_tools.cli.output import show, show_json, show_table
+from sovl_tools.cli.output import show, show_json, table, write
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.outline import shortened
@@ -22,24 +22,19 @@ def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[Procedure
     """Return a procedure and the files of all that it runs, each once.
 
     Raises:
-        Misuse: there's no such file, or it can't be opened.
+        Misuse: there's no such file.
     """
-    found = [_read(source)]
+    if isinstance(source, str) and not os.path.isfile(source):
+        raise Misuse(f"there's no file {source!r}")
+    found = [read_procedure(source)]
     paths = {os.path.abspath(found[0].path)}
     for each in found:  # grows on the way
         beside = (file_beside(each.path, name) for name in each.runs if each.path)
         for path in filter(None, beside):
             if os.path.abspath(path) not in paths:
                 paths.add(os.path.abspath(path))
-                found.append(_read(path))
+                found.append(read_procedure(path))
     return tuple(found)
-
-
-def _read(source: str | Mapping[str, JSON]) -> ProcedureDocument:
-    try:
-        return read_procedure(source)
-    except OSError as error:
-        raise Misuse(f"{source}: {error.strerror or error}") from error
 
 
 def shortest_path(path: str) -> str:
@@ -68,7 +63,7 @@ def list_runs(journal: Journal, format_: str) -> None:
         for each in found
     ]
     if rows:
-        show_table(_COLUMNS, rows)
+        write(table(_COLUMNS, rows))
     else:
         show("no runs")
 

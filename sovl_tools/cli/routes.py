@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sovl_tools.cli import option
 from sovl_tools.cli.arguments import read_text
-from sovl_tools.cli.command import FINDINGS, Misuse, ToolOptions
+from sovl_tools.cli.command import FINDINGS, Misuse
 from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import aligned, show, show_json
+from sovl_tools.cli.output import show, show_json, table
 from sovl_tools.linting.routing import (
     DEPTHS,
     OFFERING,
@@ -28,7 +29,7 @@ _MOST_WORDS = 5
 
 
 def check_routes(
-    file: str, tools: ToolOptions, format_: str, *, at_least: float | None, depth: int
+    file: str, tools: option.ToolOptions, format_: str, *, at_least: float | None, depth: int
 ) -> int:
     """Show the routes of a file's strings; return the exit code.
 
@@ -72,7 +73,7 @@ def _lines(file: str, routing: Routing) -> Iterator[str]:
             [way, *(f"{routing.recall(way, d):.2f}" for d in DEPTHS), f"{routing.ndcg(way):.2f}"]
             for way in WAYS
         ]
-        yield from aligned([head, *rows], numbers=range(1, len(head)))
+        yield table(head, rows, numbers=range(1, len(head)))
     number = len(routing.unmeant)
     if number:
         by_way = [f"{len(routing.false_offers(way))} by {way}" for way in OFFERING]

@@ -7,24 +7,15 @@ import json
 import shlex
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import click
 
+from sovl_tools.cli import option
 from sovl_tools.cli.arguments import parse_pairs, read_json
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    ToolOptions,
-    format_option,
-    is_quiet,
-    locked_option,
-    registry_options,
-    timeout_option,
-)
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, is_quiet
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import show, show_diagnostics, show_json
 from sovl_tools.cli.procedures import (
@@ -41,8 +32,6 @@ from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.procedures.errors import (
     ChangedProcedureError,
-    InputError,
-    JournalError,
     RunNotFoundError,
     StepError,
     UnfinishedError,
@@ -52,7 +41,6 @@ from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.outline import plan
 from sovl_tools.procedures.parse.library import ProcedureDocument
 from sovl_tools.procedures.procedure import Procedure, checked_inputs
-from sovl_tools.procedures.records import RunRecord
 from sovl_tools.procedures.run.environment import Event, RunStarted
 from sovl_tools.reporting.text import plain
 
@@ -90,10 +78,10 @@ EXITS = {
 @click.option("--dry-run", is_flag=True, help="Check and print the plan without running it.")
 @click.option("--list", "lists", is_flag=True, help="List the runs of the journal, latest first.")
 @click.option("--show", "shown_id", metavar="ID", help="Show a run of the journal with its steps.")
-@format_option("text", "json")
-@timeout_option("The time limit of the run.")
-@registry_options
-@locked_option
+@option.format_("text", "json")
+@option.timeout("The time limit of the run.")
+@option.registry
+@option.locked
 def run(**options: Any) -> None:
     """Run a procedure, show its progress, and print its result as JSON.
 
@@ -104,12 +92,21 @@ def run(**options: Any) -> None:
     first and the third can be resumed. --format is for --list and --show.
     """
     asked = _Options(**options)
-    if asked.lists or asked.shown_id is not None:
-        _look_at(asked)
+    if asked.journal_path is None:
+        if asked.lists or asked.shown_id is not None or asked.run_id is not None:
+            raise Misuse("--list, --show and --resume need --journal")
+        _begin(asked, None)
+    elif asked.lists or asked.shown_id is not None:
+        with Journal(asked.journal_path, create=False) as journal:
+            if asked.shown_id is None:
+                list_runs(journal, asked.format_)
+            else:
+                show_run(journal, asked.shown_id, asked.format_)
     elif asked.run_id is not None:
-        _resume(asked)
+        with Journal(asked.journal_path, create=False) as journal:
+            _resume(asked, journal, asked.run_id)
     else:
-        _begin(asked)
+        _begin(asked, asked.journal_path)
 
 
 class _Options(NamedTuple):
@@ -127,15 +124,11 @@ class _Options(NamedTuple):
     shown_id: str | None
     format_: str
     timeout: float | None
-    tools: ToolOptions
+    tools: option.ToolOptions
 
 
-def _begin(asked: _Options) -> None:
+def _begin(asked: _Options, journal_path: str | None) -> None:
     """Run the procedure of a file."""
-    if asked.pairs and asked.text is not None:
-        raise Misuse("give the inputs with --input or with --inputs, not both")
-    if asked.force or asked.repeat_unfinished:
-        raise Misuse("--force and --repeat-unfinished need --resume")
     if asked.file is None:
         raise Misuse("name the file of a procedure, or a run with --journal and --resume")
     job = _prepare(asked.file, asked)
@@ -144,75 +137,39 @@ def _begin(asked: _Options) -> None:
         return
     inputs = _inputs(job.procedure, asked.pairs, asked.text)
     # a new journal is made only once everything is checked
-    with _opened(asked.journal_path, create=True) as journal:
+    with nullcontext() if journal_path is None else Journal(journal_path) as journal:
         begin = partial(job.manager.run, job.procedures[0], inputs, journal=journal)
         _execute(job, begin, journal, asked)
 
 
-def _resume(asked: _Options) -> None:
+def _resume(asked: _Options, journal: Journal, run_id: str) -> None:
     """Continue a run of the journal."""
-    run_id = str(asked.run_id)
     if asked.pairs or asked.text is not None:
         raise Misuse("a run that is resumed has its inputs already")
-    if asked.journal_path is None:
-        raise Misuse("--resume needs --journal")
-    with _opened(asked.journal_path, create=False) as journal:
-        assert journal is not None  # noqa: S101 - for the types: there is a path
-        record = _record(journal, run_id)
-        if record.state == "succeeded":
-            show(f"run {run_id} has succeeded already; nothing was done", err=True)
-            show_json(record.result)
-            return
-        # a program can run a dictionary, whose text is in the journal
-        document: dict[str, JSON] = {} if record.path else json.loads(record.text)
-        job = _prepare(asked.file or record.path or document, asked)
-        if asked.dry_run:
-            _show_plan(job)
-            return
-        begin = partial(
-            job.manager.resume,
-            journal,
-            run_id,
-            source=job.procedures[0],
-            force=asked.force,
-            repeat_unfinished=asked.repeat_unfinished,
-        )
-        _execute(job, begin, journal, asked)
+    record = journal.run(run_id)
+    if record.state == "succeeded":
+        show(f"run {run_id} has succeeded already; nothing was done", err=True)
+        show_json(record.result)
+        return
+    # a program can run a dictionary, whose text is in the journal
+    document: dict[str, JSON] = {} if record.path else json.loads(record.text)
+    job = _prepare(asked.file or record.path or document, asked)
+    if asked.dry_run:
+        _show_plan(job)
+        return
+    begin = partial(
+        job.manager.resume,
+        journal,
+        run_id,
+        source=job.procedures[0],
+        force=asked.force,
+        repeat_unfinished=asked.repeat_unfinished,
+    )
+    _execute(job, begin, journal, asked)
 
 
 def _show_plan(job: Job) -> None:
     show("\n\n".join(plan(each.procedure) for each in job.procedures if each.procedure))
-
-
-def _opened(path: str | None, *, create: bool) -> AbstractContextManager[Journal | None]:
-    try:
-        return nullcontext() if path is None else Journal(path, create=create)
-    except JournalError as error:
-        raise Misuse(f"--journal {error}") from error
-
-
-def _look_at(asked: _Options) -> None:
-    """Show one run of a journal, or list them all."""
-    if asked.file is not None or (asked.lists and asked.shown_id is not None):
-        raise Misuse("--list and --show check a journal: name it, and nothing to run")
-    if asked.journal_path is None:
-        raise Misuse("--list and --show need --journal")
-    with _opened(asked.journal_path, create=False) as journal:
-        assert journal is not None  # noqa: S101 - for the types: there is a path
-        try:
-            if asked.shown_id is None:
-                list_runs(journal, asked.format_)
-            else:
-                show_run(journal, asked.shown_id, asked.format_)
-        except (JournalError, RunNotFoundError) as error:
-            raise Misuse(str(error)) from error
-
-
-def _record(journal: Journal, run_id: str) -> RunRecord:
-    try:
-        return journal.run(run_id)
-    except RunNotFoundError as error:
-        raise Misuse(str(error)) from error
 
 
 class Job(NamedTuple):
@@ -265,21 +222,19 @@ def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dic
     """Return the inputs that the options give, checked.
 
     Raises:
-        Misuse: they do not match.
+        Misuse, InputError: they do not match.
     """
     if text is None:
-        found = parse_pairs(pairs, procedure.inputs, "--inputs")
-    else:
-        try:
-            found = parse_json(read_json(text, "--inputs"))
-        except ValueError as error:
-            raise Misuse(f"--inputs {text}: they aren't JSON: {error}") from error
-        if not isinstance(found, dict):
-            raise Misuse(f"--inputs {text}: they must be an object, not {kind(found)}")
+        return checked_inputs(procedure, parse_pairs(pairs, procedure.inputs, "--inputs"))
+    if pairs:
+        raise Misuse("give the inputs with --input or with --inputs, not both")
     try:
-        return checked_inputs(procedure, found)
-    except InputError as error:
-        raise Misuse(str(error)) from error
+        found = parse_json(read_json(text, "--inputs"))
+    except ValueError as error:
+        raise Misuse(f"--inputs {text}: they aren't JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise Misuse(f"--inputs {text}: they must be an object, not {kind(found)}")
+    return checked_inputs(procedure, found)
 
 
 Begin: TypeAlias = Callable[..., Coroutine[Any, Any, JSON]]

@@ -7,14 +7,8 @@ from typing import Any
 
 import click
 
-from sovl_tools.cli.command import (
-    Command,
-    ToolOptions,
-    format_option,
-    options,
-    registry_options,
-    view_options,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import Command
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import show, show_json
 from sovl_tools.reporting.text import plain
@@ -41,7 +35,9 @@ def _lookup_options(limit: int | None) -> Callable[[Callable[..., Any]], Callabl
         metavar="N",
         help="The maximum number of results.",
     )
-    return options(registry_options, view_options, limit_option, format_option("text", "json"))
+    return option.several(
+        option.registry, option.views, limit_option, option.format_("text", "json")
+    )
 
 
 @click.command(cls=Command, epilog=SEARCH_EXAMPLES, exits={0: "Whether a tool was found or not."})
@@ -50,7 +46,7 @@ def _lookup_options(limit: int | None) -> Callable[[Callable[..., Any]], Callabl
 def search(
     *,
     query: tuple[str, ...],
-    tools: ToolOptions,
+    tools: option.ToolOptions,
     limit: int,
     format_: str,
 ) -> None:
@@ -79,7 +75,7 @@ def search(
 def match(
     *,
     words: tuple[str, ...],
-    tools: ToolOptions,
+    tools: option.ToolOptions,
     limit: int | None,
     format_: str,
 ) -> None:

@@ -5,26 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from functools import partial, wraps
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+from functools import wraps
 from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import (
-    Command,
-    Misuse,
-    ToolOptions,
-    is_quiet,
-    locked_option,
-    mode_option,
-    note,
-    options,
-    registry_options,
-    timeout_option,
-    view_options,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import Command, Misuse, is_quiet, note
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import results, show, write
 from sovl_tools.cli.watch import moment_of, pieces, until_ended
@@ -70,70 +59,20 @@ _HTTP_OPTIONS = (
 )
 
 
-def _check_transport(transport: str, http: Mapping[str, Any]) -> None:
-    """Reject the options of the HTTP server with another transport."""
-    context = click.get_current_context()
-    for each in context.command.params:
-        source = context.get_parameter_source(each.name or "")
-        is_given = each.name in http and source is click.core.ParameterSource.COMMANDLINE
-        if is_given and transport != "http":
-            raise Misuse(f"{each.opts[0]} needs --transport http")
-
-
-@contextmanager
-def _listening(
-    transport: str,
-    *,
-    host: str,
-    port: int,
-    token_env: Sequence[str],
-    allow_unauthenticated: bool,
-    allow_host: tuple[str, ...],
-    allow_origin: tuple[str, ...],
-) -> Iterator[Callable[..., None] | None]:
-    """Listen during a block if the transport is HTTP; yield a function that serves there.
-
-    Raises:
-        Misuse: an option is wrong, or the address can't be bound.
-    """
-    if transport != "http":
-        yield None
-        return
-    tokens = tuple(map(token_of, token_env))
-    limits = {"tokens": tokens, "hosts": allow_host, "origins": allow_origin}
-    listening, security = bind(host, port, allow_all=allow_unauthenticated, **limits)
-    with closing(listening):
-        yield partial(_serve_http, listening, security)
-
-
 def bind(host: str, port: int, *, allow_all: bool = False, **limits: Any) -> tuple[Any, Any]:
     """Return a socket that listens, and the ``Security`` of its server.
 
     Raises:
-        Misuse: a limit is wrong, or the address can't be bound.
+        Misuse, ListeningError: a limit is wrong, or the address can't be bound.
     """
-    from sovl_tools.serving.run_http import ListeningError, listen  # noqa: PLC0415 - an extra
+    from sovl_tools.serving.run_http import listen  # noqa: PLC0415 - an extra
     from sovl_tools.serving.security import Security  # noqa: PLC0415 - an extra
 
     try:
         security = Security(**limits)
         return listen(host, port, security, allow_all=allow_all), security
-    except (ValueError, ListeningError) as error:
-        raise Misuse(plain(str(error))) from error
-
-
-def _serve_http(
-    listening: Any, security: Any, make_app: Callable[..., Any], *, offered: str
-) -> None:
-    """Serve the application of ``McpServer.app`` until a signal; ``offered`` names its tools."""
-    from sovl_tools.serving.run_http import serve  # noqa: PLC0415 - an extra
-
-    def on_start(url: str) -> None:
-        note(f"serving {offered} at {url}: JSON at /tools, MCP at /mcp")
-        with suppress(BrokenPipeError):  # no program reads the URL
-            write(url)
-
-    asyncio.run(serve(make_app(security=security), listening, on_start=on_start))
+    except ValueError as error:
+        raise Misuse(str(error)) from error
 
 
 def token_of(name: str) -> str:
@@ -174,7 +113,7 @@ class Offer(NamedTuple):
         procedures: directories of procedures.
     """
 
-    tools: ToolOptions
+    tools: option.ToolOptions
     timeout: float | None
     mode: Mode | None
     approve: bool
@@ -203,12 +142,12 @@ def offer_options(function: Callable[..., Any]) -> Callable[..., Any]:
         offer = Offer(**{name: given.pop(name) for name in Offer._fields})
         return function(*args, offer=offer, **given)
 
-    return options(
-        registry_options,
-        view_options,
-        timeout_option("The time limit of a call, unless its manifest has another."),
-        mode_option,
-        locked_option,
+    return option.several(
+        option.registry,
+        option.views,
+        option.timeout("The time limit of a call, unless its manifest has another."),
+        option.mode,
+        option.locked,
         click.option(
             "--approve",
             is_flag=True,
@@ -253,7 +192,7 @@ def check_extra() -> None:
     show_default=True,
     help="Serve the parent process over stdio, or clients in the network over HTTP.",
 )
-@options(*_HTTP_OPTIONS)
+@option.several(*_HTTP_OPTIONS)
 def serve(
     *,
     offer: Offer,
@@ -275,29 +214,46 @@ def serve(
     run McpServer.app() with uvicorn.
     """
     check_extra()
-    _check_transport(transport, http)
+    context = click.get_current_context()
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        is_given = each.name in http and source is click.core.ParameterSource.COMMANDLINE
+        if is_given and transport != "http":
+            raise Misuse(f"{each.opts[0]} needs --transport http")
     found = offer.tools.settings()
-    # it listens first, so that wrong options are rejected before any tool is imported
-    with until_ended(), passed_on(), _listening(transport, **http) as serve_http:
+    with until_ended(), passed_on(), ExitStack() as stack:
+        listening = security = None
+        if transport == "http":  # first, so that wrong options are rejected before tools load
+            listening, security = bind(
+                http["host"],
+                http["port"],
+                allow_all=http["allow_unauthenticated"],
+                tokens=tuple(map(token_of, http["token_env"])),
+                hosts=http["allow_host"],
+                origins=http["allow_origin"],
+            )
+            stack.enter_context(closing(listening))
         registry = offer.registry()
         observers: list[Observer] = []
         if otel:
-            try:
-                from sovl_tools.dispatch.opentelemetry import (  # noqa: PLC0415 - an extra
-                    OpenTelemetry,
-                )
-            except ImportError as error:
-                raise click.ClickException(str(error)) from error
-            observers.append(OpenTelemetry())  # environment variables configure it
-        with Tooler(registry, policy=offer.policy(found), observers=observers) as tooler:
-            server = registry.mcp_server(tooler, search_tools=search_tools)
-            watching: AbstractContextManager[object] = nullcontext()
-            if not no_watch:
-                if not is_quiet():
-                    registry.subscribe(_log(server))
-                watching = registry.watch(libraries=found.watch)
-            with watching:
-                _serve(server, serve_http)
+            observers.append(_opentelemetry())
+        tooler = stack.enter_context(
+            Tooler(registry, policy=offer.policy(found), observers=observers)
+        )
+        server = registry.mcp_server(tooler, search_tools=search_tools)
+        if not no_watch:
+            if not is_quiet():
+                registry.subscribe(_log(server))
+            stack.enter_context(registry.watch(libraries=found.watch))
+        _serve(server, listening, security)
+
+
+def _opentelemetry() -> Observer:
+    try:
+        from sovl_tools.dispatch.opentelemetry import OpenTelemetry  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise click.ClickException(str(error)) from error
+    return OpenTelemetry()  # environment variables configure it
 
 
 def _log(server: Any) -> Callable[[CatalogChange], None]:
@@ -315,19 +271,28 @@ def _log(server: Any) -> Callable[[CatalogChange], None]:
     return log
 
 
-def _serve(server: Any, serve_http: Callable[..., None] | None) -> None:
-    """Serve until the client leaves or a signal comes; ``server`` is an ``McpServer``."""
+def _serve(server: Any, listening: Any, security: Any) -> None:
+    """Serve an ``McpServer`` until a signal, over HTTP or until the client at stdin leaves."""
     advertised = server.advertised
     for each in advertised.left_out:
         note(str(each))
     offered = counted(len(advertised.modern), "tool")
     if advertised.is_searching:
         offered = f"{counted(len(advertised.hidden), 'tool')} by search_tools and call_tool"
-    if serve_http is not None:
-        serve_http(server.app, offered=offered)
-        return
-    from sovl_tools.serving.stdio import own_input, serve_stdio  # noqa: PLC0415 - an extra
+    if listening is None:
+        from sovl_tools.serving.stdio import own_input, serve_stdio  # noqa: PLC0415 - an extra
 
-    note(f"serving {offered} over standard input and output")
-    with own_input() as descriptor:
-        asyncio.run(serve_stdio(server.server, descriptor, results().fileno(), signals=_SIGNALS))
+        note(f"serving {offered} over standard input and output")
+        with own_input() as descriptor:
+            asyncio.run(
+                serve_stdio(server.server, descriptor, results().fileno(), signals=_SIGNALS)
+            )
+        return
+    from sovl_tools.serving.run_http import serve  # noqa: PLC0415 - an extra
+
+    def on_start(url: str) -> None:
+        note(f"serving {offered} at {url}: JSON at /tools, MCP at /mcp")
+        with suppress(BrokenPipeError):  # no program reads the URL
+            write(url)
+
+    asyncio.run(serve(server.app(security=security), listening, on_start=on_start))

@@ -9,18 +9,11 @@ from itertools import chain
 
 import click
 
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    ToolOptions,
-    format_option,
-    registry_options,
-    view_options,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import FINDINGS, Command, Misuse
 from sovl_tools.cli.load_tools import all_tools, complete_names, one_tool
 from sovl_tools.cli.output import show as show_text
-from sovl_tools.cli.output import show_diagnostics, show_table, show_value, write
+from sovl_tools.cli.output import show_diagnostics, show_value, table, write
 from sovl_tools.formats.text import Described, described
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
@@ -41,12 +34,12 @@ _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
 
 
 @click.command("list", cls=Command, epilog=LIST_EXAMPLES, exits=LIST_EXITS)
-@registry_options
-@view_options
-@format_option("table", "json", "yaml")
+@option.registry
+@option.views
+@option.format_("table", "json", "yaml")
 def list_tools(
     *,
-    tools: ToolOptions,
+    tools: option.ToolOptions,
     format_: str,
 ) -> None:
     """List the tools by name; the table has the reasons why some are not loaded.
@@ -89,7 +82,7 @@ def row(tool: ToolDefinition) -> tuple[str, ...]:
 def show_tools(rows: Sequence[tuple[str, ...]], *, dim: Collection[str] = ()) -> None:
     """Write a table of tools; ``dim`` are the names of those that are dimmed in a terminal."""
     if rows:
-        show_table(_COLUMNS, rows, dim=dim, optional=(2, 1))
+        write(table(_COLUMNS, rows, dim=dim, optional=(2, 1)))
     else:
         show_text("no tools")
 
@@ -108,10 +101,10 @@ SHOW_EXITS = {
 
 @click.command(cls=Command, epilog=SHOW_EXAMPLES, exits=SHOW_EXITS)
 @click.argument("name", shell_complete=complete_names)
-@registry_options
-@format_option("text", "json", "yaml", "mermaid")
+@option.registry
+@option.format_("text", "json", "yaml", "mermaid")
 @click.pass_context
-def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> None:
+def show(ctx: click.Context, *, name: str, tools: option.ToolOptions, format_: str) -> None:
     """Show a tool as a model sees it, or the steps of a procedure.
 
     NAME is a tool, or the file of a procedure, which is shown as a tree of its steps, or with

@@ -8,15 +8,8 @@ from difflib import unified_diff
 
 import click
 
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    check_option,
-    note,
-    settings,
-    tools_option,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, note, settings
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import show, show_diagnostics
 from sovl_tools.configuration import Configuration
@@ -41,8 +34,8 @@ EXITS = {1: "A contradiction needs a manual fix, or with --check a manifest woul
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", required=False, shell_complete=complete_names)
-@tools_option
-@check_option
+@option.tools
+@option.check
 @click.option(
     "--prune", is_flag=True, help="Remove properties and values that the function does not take."
 )

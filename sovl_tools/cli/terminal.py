@@ -74,6 +74,7 @@ def highlighted(json_text: str, stream: TextIO) -> str:
     return shown.get().removesuffix("\n")
 
 
+_ANY_WIDTH = 1_000_000
 _LEAST = 30
 """The width that the last column of a table should have; columns that can be omitted go first."""
 
@@ -87,17 +88,19 @@ def table(
     dim: Collection[str] = (),
     optional: Sequence[int] = (),
 ) -> str:
-    """Return a table that fits the width: the last column is cut, and optional ones can be missing.
+    """Return a table; in a terminal the last column is cut, and optional ones can be missing.
 
     Args:
         head: the headings.
         rows: the cells.
-        stream: the terminal.
+        stream: the terminal, whose width the table fits, or a file.
         numbers: the columns that are aligned to the right.
         dim: the first cells of rows that are dimmed.
         optional: the columns that are omitted in a narrow terminal, the first one first.
     """
     screen = console(stream)
+    if not stream.isatty():
+        screen.width = _ANY_WIDTH
     shown = list(range(len(head)))
     widths = [max(map(cell_len, column)) + 2 for column in zip(head, *rows, strict=True)]
     for column in optional:

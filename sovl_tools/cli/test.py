@@ -9,20 +9,15 @@ from time import perf_counter
 
 import click
 
+from sovl_tools.cli import option
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
     Progress,
-    ToolOptions,
-    format_option,
     is_quiet,
-    locked_option,
     refuse_unlisted,
     settings,
-    timeout_option,
-    tools_option,
-    value_reader,
 )
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import json_text, write_each
@@ -60,7 +55,7 @@ _MOST_PROCESSES = 64
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_names)
-@tools_option
+@option.tools
 @click.option(
     "-k",
     "words",
@@ -71,7 +66,7 @@ _MOST_PROCESSES = 64
 @click.option(
     "--include",
     multiple=True,
-    callback=value_reader(groups_of),
+    callback=option.value_reader(groups_of),
     metavar="GROUPS",
     help="Also run tools that are skipped by default: destructive,network.",
 )
@@ -89,10 +84,10 @@ _MOST_PROCESSES = 64
     is_flag=True,
     help="Run them in this process, one after another, with progress, questions and approval.",
 )
-@timeout_option(
+@option.timeout(
     f"The time limit of an example. Default: execution.timeout of its manifest, or {LIMIT:g}."
 )
-@locked_option
+@option.locked
 @click.option(
     "--routes",
     type=click.Path(allow_dash=True),
@@ -119,7 +114,7 @@ _MOST_PROCESSES = 64
     metavar="FILE",
     help="Also write the results to a file, in JUnit's format.",
 )
-@format_option("text", "json")
+@option.format_("text", "json")
 @click.pass_context
 def test(
     ctx: click.Context,
@@ -160,7 +155,7 @@ def test(
     if routes is not None:
         if names or words or include or junit:
             raise Misuse("--routes takes no NAME, -k, --include or --junit")
-        options = ToolOptions(tools, locked)
+        options = option.ToolOptions(tools, locked)
         ctx.exit(check_routes(routes, options, format_, at_least=at_least, depth=int(depth)))
     if at_least is not None:
         raise Misuse("--at-least needs --routes")

@@ -12,17 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from sovl_tools.cli import option
 from sovl_tools.cli.check import Check, lock_of, plugins_of
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    locked_option,
-    note,
-    options,
-    tools_option,
-    value_reader,
-)
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, note
 from sovl_tools.cli.output import excerpt_width, results, show, write, write_each
 from sovl_tools.cli.places import Places, changed_places, is_direct, places_of, quotable
 from sovl_tools.configuration import (
@@ -68,14 +60,14 @@ Examples:
 EXITS = {1: "There are errors.", 2: "A path is missing, or an option is wrong."}
 
 
-def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
+def _selected_rules(name: str, words: str) -> Callable[[_F], _F]:
     """Add an option whose value names rules: ``ST4,missing-description``."""
 
     def read(values: Sequence[str]) -> tuple[str, ...]:
         return codes_of(each for value in values for each in value.split(",") if each.strip())
 
-    callback = value_reader(read)
-    return click.option(option, multiple=True, callback=callback, metavar="RULES", help=words)
+    callback = option.value_reader(read)
+    return click.option(name, multiple=True, callback=callback, metavar="RULES", help=words)
 
 
 def _targets(values: Sequence[str]) -> tuple[str, ...]:
@@ -104,7 +96,7 @@ format_options = click.option(
     "--format",
     "formats",
     multiple=True,
-    callback=value_reader(destinations_of),
+    callback=option.value_reader(destinations_of),
     metavar="FORMAT[=FILE]",
     help="The format of the result, and the file; can be repeated. FORMAT is one of"
     f" {', '.join(FORMATS)}. Default: text.",
@@ -113,7 +105,7 @@ format_options = click.option(
 
 def rule_options(function: _F) -> _F:
     """Add the options that select rules."""
-    return options(
+    return option.several(
         _selected_rules("--select", "Only these rules."),
         _selected_rules("--ignore", "Not these rules."),
         click.option("--warnings-as-errors", is_flag=True, help="Treat warnings as errors."),
@@ -126,7 +118,7 @@ def target_option(words: str) -> Callable[[_F], _F]:
         "--target",
         "targets",
         multiple=True,
-        callback=value_reader(_targets),
+        callback=option.value_reader(_targets),
         metavar="TARGETS",
         help=f"Report what these formats lose: openai-strict,gemini. Default: {words}.",
     )
@@ -134,7 +126,7 @@ def target_option(words: str) -> Callable[[_F], _F]:
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
-@tools_option
+@option.tools
 @click.option("--no-import", is_flag=True, help="Only parse the modules; no code of a tool runs.")
 @format_options
 @click.option(
@@ -144,7 +136,7 @@ def target_option(words: str) -> Callable[[_F], _F]:
 )
 @rule_options
 @target_option("what serve omits")
-@locked_option
+@option.locked
 @click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
 @click.option("--diff", is_flag=True, help="Show the changes of --fix without writing them.")
 @click.option("--unsafe-fixes", is_flag=True, help="Include fixes that can miss the intention.")

@@ -15,12 +15,8 @@ from typing import NamedTuple
 
 import click
 
-from sovl_tools.cli.command import (
-    Command,
-    format_option,
-    note,
-    tools_option,
-)
+from sovl_tools.cli import option
+from sovl_tools.cli.command import Command, note
 from sovl_tools.cli.output import excerpt_width, json_text, results, show, write
 from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code
@@ -68,9 +64,9 @@ class Moment(NamedTuple):
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@tools_option
+@option.tools
 @click.option("--poll", is_flag=True, help="Scan each second instead of waiting for file events.")
-@format_option("text", "json")
+@option.format_("text", "json")
 def watch(
     *,
     tools: tuple[str, ...],

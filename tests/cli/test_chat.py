@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sovl_tools.cli.main import group
-from sovl_tools.testing import ScriptedServer, calls, drops, fails, refuses, says
+from sovl_tools.testing import ScriptedServer, calls, drops, fails, says
 from tests.cli.sessions import CTRL_C, CTRL_D, UP, Session, session
 from tests.conftest import (
     Done,
@@ -136,29 +136,15 @@ def test_tools_are_listed_and_found(write: Write, chat: Chat) -> None:
 
 
 @pytest.mark.usefixtures("add")
-def test_help_lists_every_command(chat: Chat) -> None:
-    shown = chat("/help").out
-    for name in ("/tools [WORDS]", "/reload", "/save [FILE]", "/load FILE", "/clear", "/quit"):
-        assert f"{name} " in shown
-
-
-@pytest.mark.usefixtures("add")
-def test_quit_leaves_what_follows_unsaid(chat: Chat) -> None:
-    assert chat("/quit", "add a=5 b=3") == Done(0, "", "")
-
-
-@pytest.mark.usefixtures("add")
 @pytest.mark.parametrize(
     ("line", "words"),
     [
         ("/tols", "there's no command '/tols'; did you mean '/tools'?"),
-        ("/", "there's no command '/'; /help lists the commands"),
         ("/clear all", "/clear takes no arguments, not 'all'"),
-        ("/load", "/load needs the name of a file"),
-        ("/load nowhere.json", "'nowhere.json' can't be loaded: No such file or directory"),
+        ("/load", "/load takes FILE, not ''"),
+        ("/load nowhere.json", "'nowhere.json': No such file or directory"),
         ("/load text.txt", "'text.txt' can't be loaded: Expecting value"),
         ("/save text.txt", "'text.txt' is already there and has no conversation"),
-        ("/save no/where.json", "'no/where.json' can't be written: No such file or directory"),
     ],
 )
 def test_a_command_that_fails_says_why_and_the_chat_goes_on(
@@ -244,14 +230,11 @@ def test_a_model_streams_its_answer_and_calls_tools(chat: Chat) -> None:
             fails(429, "slow down", headers={"retry-after": "7", "x-should-retry": "false"}),
             "slow down; try again in 7 s",
         ),
-        (fails(529, "busy", headers={"x-should-retry": "false"}), "busy"),
         (fails(400, "what\nis that"), "what is that"),
         (drops(says("half of it all"), after=4), "onnection"),
-        (refuses("I would rather not."), "I would rather not."),
         (says("cut", cut=True), "the answer was cut off"),
-        (says(""), "the model's answer is empty"),
     ],
-    ids=["key", "limit", "busy", "bad", "dropped", "refused", "cut", "empty"],
+    ids=["key", "limit", "bad", "dropped", "cut"],
 )
 def test_an_error_of_the_provider_is_one_line_and_the_chat_goes_on(
     reply: Any, words: str, chat: Chat
@@ -278,14 +261,6 @@ def test_who_can_not_be_asked_is_misuse(options: tuple[str, ...], words: str, ch
     assert done.code == 2
     assert words in done.err
     assert "Traceback" not in done.err
-
-
-def test_ctrl_c_ends_what_is_piped(write: Write, chat: Chat) -> None:
-    code = "import signal\n\nasync def echo(text):\n    signal.raise_signal(signal.SIGINT)\n"
-    write("echo", code=code)
-    done = chat("echo text=one", "echo text=two")
-    assert done.code == 1
-    assert done.err == '→ echo(text="one")\n\nAborted!\n'
 
 
 @pytest.fixture

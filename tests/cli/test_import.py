@@ -123,9 +123,6 @@ def test_misuse_is_one_line(run: Run, tmp_path: Path) -> None:
         assert (done.code, done.out) == (2, "")
         assert words in done.err
         assert done.err.count("\n") == 1
-    put(tmp_path, [TIME])
-    assert run("import", "openai", "tools.json", "-o", "tools.json").code == 2
-    assert run("import", "openai", "tools.json", "-o", "").code == 2
 
 
 def test_the_group_lists_its_commands_and_suggests_them(run: Run) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.procedures.journal import Journal
 from tests.cli.procedures import FAILING, GREETINGS, TWO_STEPS, Put
 from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
 from tests.conftest import Run, Write
@@ -78,19 +77,12 @@ def test_a_run_that_went_on_says_so(run: Run, two: list[str], write: Write) -> N
     assert "  succeeded  steps.1  tool rest  0.00 s, attempt 2" in lines
 
 
-def test_a_journal_without_runs_says_so(run: Run, tmp_path: Path) -> None:
-    Journal(tmp_path / "runs.db").close()
-    assert run(*LIST).out == "no runs\n"
-    assert run(*LIST, "--format", "json").out == "[]\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--journal", "nowhere.db", "--list"], "there's no such file"),
         (["--journal", "runs.db", "--show", "nothing"], "there's no run 'nothing'"),
-        (["--list"], "--list and --show need --journal"),
-        (["--journal", "runs.db", "--list", "greetings.yaml"], "name it, and nothing to run"),
+        (["--list"], "--list, --show and --resume need --journal"),
         (["--journal", "greetings.yaml", "--list"], "file is not a database"),
     ],
 )

@@ -49,13 +49,12 @@ def test_without_a_terminal_rich_is_not_imported(write: Write, tmp_path: Path) -
     )
     lines = [
         "--help",
-        "list",
         "show echo",
         "call echo text=a",
         "validate",
         "validate --format json",
     ]
-    lines += ["search echo", "test --tools tools", "run a.yaml", "show a.yaml", "export --tokens"]
+    lines += ["search echo", "test --tools tools", "run a.yaml", "show a.yaml"]
     done = subprocess.run(
         [sys.executable, "-c", IN_A_PIPE],
         input="\n".join(lines),
