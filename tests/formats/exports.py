@@ -12,10 +12,10 @@ from pydantic import TypeAdapter
 
 from sovl_tools import ToolDefinition, ToolLoadError, ToolRegistry
 from sovl_tools.formats.base import FORMATS
+from sovl_tools.schema.subschemas import nodes
 from sovl_tools.testing import Request
 from sovl_tools.testing.script import Memory
 from sovl_tools.testing.server import APIS
-from tests.formats.walking import walk
 from tests.testing.test_requests import BODIES, HEADERS, PATHS
 
 CAN_BE_STRICT = ("openai", "openai-responses", "anthropic", "openrouter")
@@ -65,8 +65,8 @@ def refused(format_name: str, definitions: list[Any]) -> list[str]:
     """Return why a provider rejects definitions in a request, or ignores parts of them."""
     if format_name == "gemini":
         schemas = [schema_of(each) for each in definitions]
-        nodes = [node.schema for each in schemas for node in walk(each)]
-        return [why for each in nodes if isinstance(each, dict) for why in _refused_by_gemini(each)]
+        found = [node.schema for each in schemas for node in nodes(each, ())]
+        return [why for each in found for why in _refused_by_gemini(each)]
     provider = _CHECKED_AS.get(format_name, format_name)
     if provider not in PATHS:
         return []

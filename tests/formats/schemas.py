@@ -1,31 +1,17 @@
-"""Manifests whose parameters use all of JSON Schema, or just what strict tools can say."""
+"""Schemas of arguments, each with values that match it, and manifests that have them."""
 
 from __future__ import annotations
 
-import keyword
-from collections.abc import Iterable
-from typing import Any
-from urllib.parse import quote
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from tests.formats.arguments import arguments_for
-from tests.formats.kinds import ALL_KINDS, STRICT_KINDS, object_, plain_object, schema
-from tests.formats.scope import (
-    DEFINITIONS,
-    ODD_NAMES,
-    PLAIN_NAMES,
-    Draw,
-    Schema,
-    Scope,
-    data,
-    few,
-    some,
-)
 from tests.schema.strategies import examples
 
-__all__ = ["arguments_for", "manifests", "moderate", "parameters", "strict_parameters"]
+Schema: TypeAlias = Any
+Values: TypeAlias = st.SearchStrategy[tuple[Any, Any]]
 
 moderate = settings(
     max_examples=examples(100),
@@ -33,144 +19,162 @@ moderate = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
+PLAIN_NAMES = ("city", "limit", "tags", "filters", "value_2", "X")
+ODD_NAMES = (
+    "properties", "type", "$ref", "default", "required", "null", "items", "enum", "const", "$defs",
+    "a b", "é", "名前", "a.b", "a/b", "~", "x-own", "", "0", "self", "n" * 65,
+)  # fmt: skip
 
-def _pointer(*keys: str) -> str:
-    parts = (quote(key.replace("~", "~0").replace("/", "~1"), safe="~$") for key in keys)
-    return "#/" + "/".join(parts)
+STRICT_LEAVES: list[tuple[Schema, list[Any]]] = [
+    ({"type": "string"}, ["", "red", "null"]),
+    ({"type": "string", "pattern": "^[a-z]{2,4}$"}, ["ab", "abcd"]),
+    ({"type": "string", "format": "email", "title": "A title"}, ["a@b.example"]),
+    ({"type": "string", "enum": ["x", "y"]}, ["x", "y"]),
+    ({"type": ["string", "null"], "enum": ["x", None]}, ["x", None]),
+    ({"type": "integer", "minimum": 1, "exclusiveMaximum": 9}, [1, 8]),
+    ({"type": "number", "multipleOf": 0.5}, [1.5, 2]),
+    ({"type": "boolean", "description": "Über alles"}, [True, False]),
+    ({"type": ["string", "integer", "null"]}, ["1", 1, None]),
+    ({"type": "null"}, [None]),
+    ({"const": "a"}, ["a"]),
+    ({"enum": ["a", 1, False]}, ["a", 1, False]),
+    ({"type": "array", "items": {"type": "string"}}, [[], ["a", "b"]]),
+]
+ODD_LEAVES: list[tuple[Schema, list[Any]]] = [
+    *STRICT_LEAVES,
+    (True, [None, {}, "x"]),
+    ({}, [[], 1]),
+    ({"type": "string", "pattern": "^(?!x)", "minLength": 1}, ["a"]),
+    ({"type": "string", "format": "uri", "default": "urn:x", "x-own": {"a": [1]}}, ["urn:a"]),
+    ({"const": {"$ref": "#/nowhere"}}, [{"$ref": "#/nowhere"}]),
+    ({"enum": [[], {"type": "x"}, None]}, [[], None]),
+    ({"minimum": 3, "examples": [1, {}]}, [3, "x"]),
+    ({"type": "string", "not": {"const": "red"}, "readOnly": True}, ["blue"]),
+    ({"type": "array", "uniqueItems": True, "contains": {"const": 1}}, [[1], [1, 2]]),
+    ({"type": "array", "prefixItems": [{"type": "string"}, {}], "items": False}, [["a"], ["a", 1]]),
+    ({"type": "object"}, [{}, {"a": 1}]),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, [{}, {"a": 1}]),
+    ({"type": "object", "patternProperties": {"^(?=x)": {}}, "minProperties": 1}, [{"x": 1}]),
+    ({"allOf": [{"type": "string"}], "description": "One\n\ntwo"}, ["a"]),
+    ({"allOf": [{"type": "string"}, {"minLength": 1}]}, ["a"]),
+    ({"oneOf": [{"type": "integer"}, {"type": "string", "deprecated": True}]}, [1, "a"]),
+    (
+        {"type": "object", "properties": {"a": {}}, "if": {"required": ["a"]},
+         "then": {"required": ["b"]}, "dependentRequired": {"c": ["a"]}},
+        [{}, {"a": 1, "b": 2}],
+    ),
+]  # fmt: skip
+
+_NODE = {
+    "type": "object",
+    "properties": {"value": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}},
+    "required": ["value"],
+    "additionalProperties": False,
+}
+_NODES = [
+    ({"value": 1}, {"value": 1, "next": None}),
+    ({"value": 1, "next": {"value": 2}}, {"value": 1, "next": {"value": 2, "next": None}}),
+]
 
 
-def _definitions(draw: Draw, scope: Scope) -> tuple[dict[str, Schema], Scope]:
-    """Return definitions that may refer to those after them, and the scope of who uses them."""
-    names = few(draw, DEFINITIONS)
-    anchors = {
-        name: f"anchor{index}"
-        for index, name in enumerate(names)
-        if scope.kinds is not STRICT_KINDS and draw(st.integers(0, 4)) == 0
-    }
-    circular = (
-        "#",
-        *(_pointer("$defs", name) for name in names),
-        *(f"#{each}" for each in anchors.values()),
-    )
-    made: dict[str, Schema] = {}
-    known: tuple[str, ...] = ()
-    for name in reversed(names):
-        own = schema(draw, scope._replace(depth=2, references=known, circular=circular))
-        if name in anchors:
-            anchor = draw(st.sampled_from(["$anchor", "$dynamicAnchor"]))
-            own = {**(own if isinstance(own, dict) else {}), anchor: anchors[name]}
-        made[name] = own
-        known = (
-            _pointer("$defs", name),
-            *known,
-            *([f"#{anchors[name]}"] if name in anchors else []),
-        )
-    return made, scope._replace(references=known, circular=circular)
+class Sample(NamedTuple):
+    """A schema and values for it.
+
+    Attributes:
+        schema: the schema.
+        values: pairs of a value and its form that omits no property, with null instead.
+        takes_null: whether null is one of them.
+    """
+
+    schema: Schema
+    values: Values
+    takes_null: bool = False
+
+
+def _leaf(schema: Schema, values: list[Any]) -> Sample:
+    return Sample(schema, st.sampled_from([(each, each) for each in values]), None in values)
+
+
+_KINDS = ("leaf", "leaf", "object", "object", "array", "nullable", "either", "reference")
 
 
 @st.composite
-def _parameters(draw: Draw, scope: Scope) -> Schema:
-    definitions, scope = _definitions(draw, scope)
-    is_plain = scope.kinds is STRICT_KINDS or draw(st.booleans())
-    made = (plain_object if is_plain else object_)(draw, scope)
-    made["properties"].update(_pointing(draw, scope, made["properties"]))
-    if scope.kinds is not STRICT_KINDS:
-        made = {**made, **_at_the_root(draw, made)}
-    if definitions or draw(st.integers(0, 5)) == 0:
-        made["$defs"] = definitions
-    return made
+def _samples(
+    draw: st.DrawFn,
+    leaves: Sequence[tuple[Schema, list[Any]]],
+    names: Sequence[str],
+    depth: int = 3,
+) -> Sample:
+    kind = draw(st.sampled_from(_KINDS)) if depth else "leaf"
+    inner = _samples(leaves, names, depth - 1)
+    if kind == "object":
+        return draw(_object(inner, names))
+    if kind == "array":
+        of = draw(inner)
+        lists = st.lists(of.values, max_size=2)
+        pairs = lists.map(lambda found: ([each for each, _ in found], [each for _, each in found]))
+        return Sample({"type": "array", "items": of.schema}, pairs)
+    if kind == "nullable":
+        of = draw(inner)
+        nulls: Values = st.just((None, None))
+        return Sample({"anyOf": [of.schema, {"type": "null"}]}, of.values | nulls, takes_null=True)
+    if kind == "either":
+        first, second = _leaf({"type": "string"}, ["s"]), draw(_object(inner, names))
+        return Sample({"anyOf": [first.schema, second.schema]}, first.values | second.values)
+    if kind == "reference":
+        return Sample({"$ref": "#/$defs/node"}, st.sampled_from(_NODES))
+    return _leaf(*draw(st.sampled_from(leaves)))
 
 
-def _pointing(draw: Draw, scope: Scope, properties: dict[str, Schema]) -> dict[str, Schema]:
-    """Return, now and then, properties that refer to something that isn't a definition."""
-    chosen = draw(st.sampled_from(["", "", "", "same", "inner"]))
-    if chosen == "same" and properties:
-        return {chosen: {"$ref": _pointer("properties", draw(st.sampled_from([*properties])))}}
-    if chosen != "inner":
-        return {}
-    deep = {"$ref": _pointer("properties", chosen, "$defs", "x")}
-    holder = {"type": "object", "properties": {"deep": deep}}
-    inner = schema(draw, scope.within(may_end=True))
-    return {chosen: {**holder, "additionalProperties": False, "$defs": {"x": inner}}}
+@st.composite
+def _object(draw: st.DrawFn, inner: st.SearchStrategy[Sample], names: Sequence[str]) -> Sample:
+    """Return an object of known properties, some of them required."""
+    chosen = draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
+    members = {name: draw(inner) for name in chosen}
+    required = [name for name in members if draw(st.booleans())]
+    properties = {name: each.schema for name, each in members.items()}
+    schema = {"type": "object", "properties": properties, "required": required}
+    return Sample({**schema, "additionalProperties": False}, _objects(members, required))
 
 
-def _at_the_root(draw: Draw, made: Schema) -> Schema:
-    names = st.sampled_from([*made["properties"], "city"])
-    types = st.sampled_from([{"type": "string"}, {"type": "integer"}, {"const": "a"}, True])
-    parts = names.map(lambda name: {"required": [name]}) | st.builds(
-        lambda name, of_name: {"properties": {name: of_name}}, names, types
-    )
-    lists = st.lists(parts, min_size=1, max_size=2)
-    return some(
-        draw,
+@st.composite
+def _objects(draw: st.DrawFn, members: dict[str, Sample], required: list[str]) -> tuple[Any, Any]:
+    wanted, sent = {}, {}
+    for name, member in members.items():
+        # a null that is admitted isn't an omission
+        if name in required or member.takes_null or draw(st.booleans()):
+            wanted[name], sent[name] = draw(member.values)
+        else:
+            sent[name] = None
+    return wanted, sent
+
+
+def samples(*, strict: bool, names: Sequence[str] = PLAIN_NAMES + ODD_NAMES) -> Any:
+    """Return schemas of arguments with their values: what strict tools can say, or anything."""
+    inner = _samples(STRICT_LEAVES if strict else ODD_LEAVES, names)
+    defined = {"$defs": {"node": _NODE}}
+    return _object(inner, names).map(lambda it: it._replace(schema={**it.schema, **defined}))
+
+
+def parameters() -> st.SearchStrategy[Schema]:
+    """Return schemas of arguments that use whatever there is."""
+    return samples(strict=False).map(lambda sample: sample.schema)  # type: ignore[no-any-return]
+
+
+def manifests(of: st.SearchStrategy[Schema] | None = None) -> st.SearchStrategy[dict[str, Any]]:
+    """Return manifests; ``of`` are the schemas of their arguments, by default the widest."""
+    hints = ("read_only", "destructive", "idempotent", "open_world")
+    return st.fixed_dictionaries(
         {
-            "$schema": st.just("https://json-schema.org/draft/2020-12/schema"),
-            "$id": st.just("urn:example:tool"),
-            "additionalProperties": st.booleans(),
-            "allOf": lists,
-            "anyOf": lists,
-            "default": st.just({}),
-            "definitions": st.just({"old": {"type": "string"}}),
-            "description": st.just("The arguments."),
-            "examples": st.just([{}]),
-            "if": parts,
-            "maxProperties": st.just(9),
-            "not": st.just({"required": ["never"]}),
-            "oneOf": lists,
-            "then": st.just({"minProperties": 1}) | parts,
-            "else": parts,
-            "title": st.just("Arguments"),
-            "x-own": data,
+            "name": st.sampled_from(["lookup", "_x", "Type", "f" * 64]),
+            "description": st.sampled_from(["Look it up.", "Über: \n\n- a", "d" * 1100]),
+            "parameters": parameters() if of is None else of,
+        },
+        optional={
+            "title": st.just("Look up"),
+            "annotations": st.dictionaries(st.sampled_from(hints), st.booleans()),
+            "output_schema": st.sampled_from([{"type": "string"}, {"type": "object"}, {}]),
+            "instructions": st.just("Use it wisely."),
+            "tags": st.just(["a", "b"]),
         },
     )
-
-
-def parameters(names: Iterable[str] = PLAIN_NAMES + ODD_NAMES) -> st.SearchStrategy[Schema]:
-    """Return schemas of arguments that use whatever there is."""
-    return _parameters(Scope(3, ALL_KINDS, names=tuple(names)))
-
-
-def strict_parameters(names: Iterable[str] = PLAIN_NAMES + ODD_NAMES) -> st.SearchStrategy[Schema]:
-    """Return schemas of arguments that strict tools can express, but for optional properties."""
-    return _parameters(Scope(3, STRICT_KINDS, names=tuple(names)))
-
-
-_identifiers = (
-    st.sampled_from(["lookup", "_x", "Type", "f" * 64])
-    | st.from_regex("[A-Za-z_][A-Za-z0-9_]{0,9}", fullmatch=True)
-).filter(lambda name: not keyword.iskeyword(name))
-
-
-@st.composite
-def manifests(
-    draw: Draw, of: st.SearchStrategy[Schema] | None = None, *, name: str | None = None
-) -> dict[str, Any]:
-    """Return manifests; ``of`` are the schemas of their arguments, by default the widest."""
-    arguments = draw(parameters() if of is None else of)
-    made = {
-        "name": name or draw(_identifiers),
-        "description": draw(st.sampled_from(["Look it up.", "Über: \n\n- a", "d" * 1100])),
-        "parameters": arguments,
-    }
-    made.update(some(draw, _OTHER_KEYS, most=4))
-    if draw(st.integers(0, 2)) == 0:
-        made["examples"] = _examples(draw, arguments)
-    return made
-
-
-def _examples(draw: Draw, arguments: Schema) -> list[dict[str, Any]]:
-    inputs = draw(st.lists(arguments_for(arguments, is_open=True), min_size=1, max_size=2))
-    return [{"input": each, "output": draw(data), "description": "So."} for each in inputs]
-
-
-_HINTS = ("read_only", "destructive", "idempotent", "open_world")
-_OTHER_KEYS: dict[str, st.SearchStrategy[Any]] = {
-    "title": st.just("Look up"),
-    "annotations": st.dictionaries(st.sampled_from(_HINTS), st.booleans()),
-    "output_schema": parameters()
-    | st.sampled_from([{"type": "string"}, {"type": ["object", "null"]}, {}]),
-    "instructions": st.just("Use it wisely."),
-    "tags": st.just(["a", "b"]),
-    "category": st.just("misc"),
-    "version": st.just("1.0"),
-}

@@ -12,7 +12,7 @@ from sovl_tools.formats.openapi import ANSWERS
 from sovl_tools.model.result import FailureKind
 from sovl_tools.serving.problems import problem_of
 from tests.conftest import REPOSITORY
-from tests.formats.schemas import arguments_for, moderate, parameters
+from tests.formats.schemas import moderate, samples
 from tests.formats.tools import collected, shaped
 from tests.schema.strategies import values
 from tests.schema.validators import validator
@@ -217,9 +217,9 @@ def test_the_tools_that_are_shipped_lose_nothing() -> None:
 @moderate
 @given(st.data())
 def test_a_component_takes_what_the_schema_of_the_tool_takes(data: st.DataObject) -> None:
-    schema = data.draw(parameters())
-    # the checker of documents follows some references to themselves without end
-    found = unvalidated(tool(schema))
-    original, made = validator(schema), compiled(found, "weather.arguments")
-    for value in data.draw(st.lists(arguments_for(schema) | values, min_size=1, max_size=3)):
+    sample = data.draw(samples(strict=False))
+    schema = sample.schema
+    original = validator(schema)
+    made = compiled(unvalidated(tool(schema)), "weather.arguments")
+    for value in (*data.draw(sample.values), data.draw(values)):
         assert original.is_valid(value) is made.is_valid(value)

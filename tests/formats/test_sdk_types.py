@@ -19,8 +19,7 @@ from tests.formats.exports import (
     refused,
     registry_of,
 )
-from tests.formats.schemas import manifests, moderate, strict_parameters
-from tests.formats.scope import PLAIN_NAMES
+from tests.formats.schemas import PLAIN_NAMES, manifests, moderate, samples
 from tests.schema.strategies import examples
 from tests.tables import check_each
 
@@ -69,7 +68,7 @@ def test_tools_of_any_kind_are_taken(manifest: dict[str, Any]) -> None:
 @settings(moderate, max_examples=examples(40))
 @given(data=st.data())
 def test_a_request_keeps_to_the_limits_of_anthropic(data: st.DataObject) -> None:
-    plain = manifests(strict_parameters(PLAIN_NAMES))
+    plain = manifests(samples(strict=True, names=PLAIN_NAMES).map(lambda sample: sample.schema))
     several = data.draw(st.lists(plain, min_size=1, max_size=4)) * 4
     names = [f"tool_{index:02}" for index in range(len(several))]
     many = [{**each, "name": name} for each, name in zip(several, names, strict=True)]
