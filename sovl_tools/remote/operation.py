@@ -64,14 +64,6 @@ class Credential(NamedTuple):
     is_optional: bool = False
 
 
-class _Request(NamedTuple):
-    """What is made of arguments, next to the path."""
-
-    query: list[tuple[str, str]]
-    headers: dict[str, str]
-    cookies: dict[str, str]
-
-
 @dataclass(frozen=True)
 class Operation:
     """An operation of an HTTP API as a tool calls it.
@@ -102,7 +94,7 @@ class Operation:
 
     def _request(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         path, _, query = self.url.partition("?")
-        request = _Request([], {}, {})
+        sent: dict[str, list[tuple[str, str]]] = {"query": [], "header": [], "cookie": []}
         more: dict[str, Any] = {}
         for name, given in arguments.items():
             place = self.arguments[name]
@@ -117,15 +109,16 @@ class Operation:
                     raise ToolError(f"{name!r} can't be {value!r}: it is a part of the path")
                 path, query = path.replace(template, text), query.replace(template, text)
             elif value is not None:
-                _add(request, name, value, place)
+                sent[place.where] += _written(name, value, place)
         for each in _usable(self.credentials):
-            _authorize(request, each)
-        headers = {**more.pop("headers", {}), **request.headers}
-        if request.cookies:
-            headers["Cookie"] = "; ".join(f"{key}={text}" for key, text in request.cookies.items())
+            where, name, text = _authorization(each)
+            sent[where].append((name, text))
+        headers = {**more.pop("headers", {}), **dict(sent["header"])}
+        if cookies := dict(sent["cookie"]):
+            headers["Cookie"] = "; ".join(f"{key}={text}" for key, text in cookies.items())
         return {
             "method": self.method, "url": f"{path}?{query}" if query else path,
-            "params": request.query or None, "headers": headers, **more,
+            "params": sent["query"] or None, "headers": headers, **more,
         }  # fmt: skip
 
     async def _send(self, request: dict[str, Any]) -> Any:
@@ -280,16 +273,14 @@ def _parts(value: Any, *, explode: bool) -> list[str]:
 _SEPARATORS = {"commaDelimited": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
 
-def _add(request: _Request, argument: str, value: Any, place: Argument) -> None:
-    """Add an argument to the query, the headers or the cookies."""
+def _written(argument: str, value: Any, place: Argument) -> list[tuple[str, str]]:
+    """Return the names and texts of an argument in the query, the headers or the cookies."""
     if place.where == "query":
-        request.query.extend(_in_query(value, place))
-        return
+        return _in_query(value, place)
     text = ",".join(_texts(value, place))
     if not text.isprintable() or (place.where == "cookie" and ";" in text):
         raise ToolError(f"{argument!r} can't have line breaks or other control characters")
-    target = request.headers if place.where == "header" else request.cookies
-    target[place.name] = text if text.isascii() else quote(text)
+    return [(place.name, text if text.isascii() else quote(text))]
 
 
 def _in_query(value: Any, place: Argument) -> list[tuple[str, str]]:
@@ -314,7 +305,8 @@ def _usable(credentials: Sequence[Credential]) -> Iterator[Credential]:
     yield from (each for each in credentials if are_set or not each.is_optional)
 
 
-def _authorize(request: _Request, credential: Credential) -> None:
+def _authorization(credential: Credential) -> tuple[str, str, str]:
+    """Return where a credential goes, under which name, and its text."""
     secret = os.environ.get(credential.variable, "")
     if not secret:
         raise ToolError(f"the environment variable {credential.variable} is not set")
@@ -323,17 +315,11 @@ def _authorize(request: _Request, credential: Credential) -> None:
     if not (is_sendable and secret.isprintable() and secret == secret.strip()):
         words = "has a line break, spaces around it, or a character that is not ASCII"
         raise ToolError(f"the environment variable {credential.variable} {words}")
-    match credential.kind:
-        case "bearer":
-            request.headers["Authorization"] = f"Bearer {secret}"
-        case "basic":
-            request.headers["Authorization"] = f"Basic {base64(secret.encode())}"
-        case "header":
-            request.headers[credential.name] = secret
-        case "cookie":
-            request.cookies[credential.name] = secret
-        case "query":
-            request.query.append((credential.name, secret))
+    if credential.kind == "bearer":
+        return "header", "Authorization", f"Bearer {secret}"
+    if credential.kind == "basic":
+        return "header", "Authorization", f"Basic {base64(secret.encode())}"
+    return credential.kind, credential.name, secret
 
 
 _CLIENTS: dict[object, Any] = {}

@@ -89,7 +89,8 @@ class Security:
             and origin is not None
             and b"access-control-request-method" in headers
         )
-        if not (is_preflight or self.is_open(path_of(scope))):
+        path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+        if not (is_preflight or self.is_open(path)):
             refused = self._unauthorized(headers.get(b"authorization"))
             if refused is not None:
                 return refused
@@ -161,12 +162,6 @@ def _is_address(name: str) -> bool:
 def _is_local(name: str) -> bool:
     """Return True for a name or an address of this machine."""
     return name == "localhost" or (_is_address(name) and ip_address(name).is_loopback)
-
-
-def path_of(scope: Scope) -> str:
-    """Return the path of a request, without the path of the mount."""
-    path: str = scope["path"]
-    return path.removeprefix(scope.get("root_path", "")) or "/"
 
 
 class Guard:
