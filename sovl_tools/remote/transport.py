@@ -84,13 +84,19 @@ async def _check_response(response: httpx2.Response) -> None:
     """Give an error its reason as one of JSON-RPC, and bound a body; the SDK bounds events."""
     if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         return
-    body = _Bounded(response)
-    response.stream = body
-    if response.status_code < _ERROR:
-        return
-    data = b"".join([chunk async for chunk in body])
-    await body.aclose()
-    error = _error_of(response.status_code, data, response.request.headers)
+    if "content-encoding" in response.headers:
+        raise httpx2.StreamError("it is compressed, which was not asked for")
+    stream: Any = response.stream
+    body = bytearray()
+    async for chunk in stream:
+        body += chunk
+        if len(body) > MAX_MESSAGE:
+            raise httpx2.StreamError(f"it is longer than {MAX_MESSAGE:,} bytes")
+    await stream.aclose()
+    data = bytes(body)
+    error = None
+    if response.status_code >= _ERROR:
+        error = _error_of(response.status_code, data, response.request.headers)
     if error is not None:
         response.headers.clear()
         response.headers["content-type"] = "application/json"
@@ -126,24 +132,3 @@ def _reason(body: Mapping[str, Any]) -> str:
     found = (body.get(key) for key in keys)
     text = next((each for each in found if isinstance(each, str) and each.strip()), "")
     return cut_characters(" ".join(text.split()), _LONGEST_REASON)
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """The body of a response, up to a bound."""
-
-    def __init__(self, response: httpx2.Response) -> None:
-        self._stream: Any = response.stream
-        self._is_compressed = "content-encoding" in response.headers
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self._is_compressed:
-            raise httpx2.StreamError("it is compressed, which was not asked for")
-        size = 0
-        async for chunk in self._stream:
-            size += len(chunk)
-            if size > MAX_MESSAGE:
-                raise httpx2.StreamError(f"it is longer than {MAX_MESSAGE:,} bytes")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
