@@ -9,7 +9,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Sequence
-from copy import deepcopy
+from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
@@ -39,9 +39,7 @@ from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_
 from sovl_tools.model.folder import KEYS, SECTIONS, ToolFolder, name_problem
 from sovl_tools.scaffolding.jsonedit import MARK, edit_json
 from sovl_tools.scaffolding.patch import insert, overwrite
-from sovl_tools.schema.engine import published
 from sovl_tools.schema.keywords import KEYWORDS
-from sovl_tools.schema.problem import Problem
 from sovl_tools.schema.upgrade import modernized
 
 DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
@@ -82,15 +80,12 @@ class FixCase(NamedTuple):
     def parameters_of_function(self) -> frozenset[str] | None:
         """Return the names of the function's parameters; None if the module has no function."""
         source = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
-        if isinstance(source, Unreadable):
-            return None
-        try:
-            found = parse_module(source, self.folder.name).signature
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-        if found is None or not found.is_function:
-            return None
-        return frozenset(each.name for each in found.parameters)
+        found = None
+        if not isinstance(source, Unreadable):
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                found = parse_module(source, self.folder.name).signature
+        is_known = found is not None and found.is_function
+        return frozenset(each.name for each in found.parameters) if found and is_known else None
 
 
 def _fix(message: str, change: Callable[[Document], object], *, is_safe: bool = True) -> Fix:
@@ -141,29 +136,18 @@ def _folded(name: str) -> str:
 
 
 def _renamed(case: FixCase, path: Path, name: str | None) -> Fix | None:
-    """Return the fix that renames a key, unless the meta-schema rejects the value then."""
+    """Return the fix that renames a key."""
     if name is None or name in value_at(case.document, path[:-1]):
-        return None
-    document = deepcopy(case.document)
-    _rename(path, name, document)
-    before = {(each.path, each.keyword) for each in _problems(case.document)}
-    if not before.issuperset((each.path, each.keyword) for each in _problems(document)):
         return None
     # the tool could no longer be offered
     is_safe = name not in _MAY_HIDE
     return _fix(f"rename it to {name!r}", partial(_rename, path, name), is_safe=is_safe)
 
 
-def _problems(document: Document) -> list[Problem]:
-    return published("tool").problems(document)
-
-
 def _only_meant(word: str, unknown: Sequence[str], known: frozenset[str]) -> str | None:
     """Return the known name that a word is meant to be, if no other unknown word is meant so."""
     name = meant(word, known)
-    if len(unknown) > _MOST or [meant(each, known) for each in unknown].count(name) > 1:
-        return None
-    return name
+    return None if [meant(each, known) for each in unknown].count(name) > 1 else name
 
 
 def _renamed_to_one_of(case: FixCase, path: Path, known: frozenset[str]) -> Fix | None:
@@ -279,8 +263,6 @@ def required_name(case: FixCase, path: Path) -> Fix | None:
     if path[:-2] == ("parameters",) and name in (case.parameters_of_function() or ()):
         return None
     unknown = [each for each in schema["required"] if each not in properties]
-    if len(unknown) > _MOST:
-        return None
     near = _only_meant(name, unknown, properties.difference(schema["required"]))
     if near is not None:
         return _fix(f"write {near!r}", partial(_put, path, near))

@@ -8,10 +8,11 @@ from math import log2
 from statistics import fmean
 from typing import NamedTuple
 
-from sovl_tools.model.document import JSON, kind, parse_json
+from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.schema.problem import shown
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.problem import explanations, place, shown
 from sovl_tools.search.phrases import PhraseMatch
 
 WAYS = ("match", "search", "both", "suggest")
@@ -22,7 +23,15 @@ OFFERING = ("match", "search", "suggest")
 DEPTHS = (1, 3, 5, 10)
 """The numbers of first tools among which the right one counts as found."""
 
-_KEYS = {"text": ("string",), "tool": ("string", "null")}
+_ROUTE: dict[str, JSON] = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "pattern": r"\S"},
+        "tool": {"type": ["string", "null"]},
+    },
+    "required": ["text", "tool"],
+    "additionalProperties": False,
+}
 
 
 class Route(NamedTuple):
@@ -171,6 +180,7 @@ def read_routes(text: str) -> list[Route]:
         RouteError: a line is neither a route nor blank.
     """
     found = []
+    validator = compile_schema(_ROUTE)
     # splitlines would also split at characters that JSON strings can contain
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -179,19 +189,10 @@ def read_routes(text: str) -> list[Route]:
             document = parse_json(line)
         except ValueError as error:
             raise RouteError(number, f"it isn't JSON: {error}") from error
-        if not isinstance(document, dict):
-            raise RouteError(number, f"it must be an object, not {shown(document)}")
-        for key in [each for each in document if each not in _KEYS]:
-            hint = did_you_mean(key, _KEYS) or "the keys are 'text' and 'tool'"
-            raise RouteError(number, f"{shown(key)} is not a key; {hint}")
-        for key, kinds in _KEYS.items():
-            if key not in document:
-                raise RouteError(number, f"{key!r} is missing")
-            if kind(document[key]) not in kinds:
-                words = " or ".join(kinds)
-                raise RouteError(number, f"{key!r} must be a {words}, not {shown(document[key])}")
-        if not document["text"].strip():
-            raise RouteError(number, "'text' is empty")
+        wrong = explanations(validator.problems(document), lambda _: _ROUTE["properties"])
+        if wrong:
+            path, words = wrong[0]
+            raise RouteError(number, f"{place(path)}: {words}".removeprefix(": "))
         found.append(Route(number, document["text"], document["tool"]))
     return found
 

@@ -36,6 +36,12 @@ RESERVED = frozenset(
 MAX_SECONDS = 31_536_000
 """The longest wait: a year."""
 
+BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
+    ("for_each", "items"): {"type": "array"},
+    ("wait", "seconds"): {"type": "number", "minimum": 0, "maximum": MAX_SECONDS},
+}
+"""The schemas of built-in actions for values that can be templates as well."""
+
 _COMBINING = COMBINING | {"unevaluatedProperties"}
 
 

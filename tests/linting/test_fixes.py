@@ -130,12 +130,10 @@ def test_what_can_only_be_one_thing_is_fixed(
         {"colour": "red"},
         {"titel": "A", "title": "B"},
         {"taggs": ["a"], "tagss": ["b"]},
-        {"taggs": "a"},
         {"parameters": {**parameters(), "note": "no schema"}},
         {"parameters": {**parameters(), "required": "text"}},
         {"parameters": {**parameters(text={**TEXT, "required": True}), "required": "text"}},
         {"x-ignore": "ST306"},
-        {"exampels": [{"input": {"text": 3}}]},
     ],
 )
 def test_what_is_in_doubt_or_would_take_the_tool_away_is_left(

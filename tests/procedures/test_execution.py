@@ -156,11 +156,10 @@ LIMIT = {"timeout": 0.01}
         *(
             (SECONDS, given, f"steps.0: seconds must be {words}", ("steps", 0, "seconds"))
             for given, words in (
-                (-1, "a number of at least 0, not the integer -1"),
-                ("soon", 'a number of at least 0, not the string "soon"'),
-                (True, "a number of at least 0, not the boolean true"),
-                (31_536_001, "at most 31536000, a year"),
-                (10**400, "at most 31536000, a year"),
+                (-1, "at least 0, not -1"),
+                ("soon", 'a number, not the string "soon"'),
+                (True, "a number, not the boolean true"),
+                (31_536_001, "at most 31536000, not 31536001"),
             )
         ),
         (choice("true", [LONG_WAIT], **LIMIT), None, LATE, ("steps", 0)),

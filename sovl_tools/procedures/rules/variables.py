@@ -16,7 +16,7 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, copied, value_at
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.errors import TemplateError
-from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Reference, Step, assigned
+from sovl_tools.procedures.procedure import BUILT_IN, Procedure, Reference, Step, assigned
 from sovl_tools.procedures.rules.structure import (
     ENDS,
     Environment,
@@ -349,17 +349,10 @@ def _given_values(case: ProcedureCase) -> Iterator[GivenValue]:
             yield GivenValue(step.path, {}, schema, {})
 
 
-_BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
-    ("for_each", "items"): {"type": "array"},
-    ("wait", "seconds"): {"type": "number", "minimum": 0, "maximum": MAX_SECONDS},
-}
-"""The schemas of built-in actions for values that can be templates as well."""
-
-
 def _wanted_schema(case: ProcedureCase, step: Step, path: Path) -> JSON:
     """Return the schema of a step's value at a place; None without one."""
-    if (step.action, path[-1]) in _BUILT_IN:
-        return _BUILT_IN[step.action, path[-1]]
+    if (step.action, path[-1]) in BUILT_IN:
+        return BUILT_IN[step.action, path[-1]]
     if case.catalog is not None and (step.action, path[-1]) == ("tool", "arguments"):
         tool = case.catalog.get(step.fields["tool"])
         # A dynamic tool's parameters are only known when it is called.

@@ -22,7 +22,7 @@ from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import EvaluationError, InputError, StepError
 from sovl_tools.procedures.journal import RunLog
-from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step, checked_inputs
+from sovl_tools.procedures.procedure import BUILT_IN, Procedure, Step, checked_inputs
 from sovl_tools.procedures.run.environment import (
     Event,
     Gate,
@@ -33,7 +33,8 @@ from sovl_tools.procedures.run.environment import (
     StepStarted,
 )
 from sovl_tools.procedures.templates import Template
-from sovl_tools.schema.problem import named
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.problem import describe
 
 
 class RunEnvironment(NamedTuple):
@@ -144,13 +145,13 @@ async def _call_tool(step: Step, fields: Mapping[str, JSON], _: Scope, run: RunE
 
 
 async def _wait(step: Step, fields: Mapping[str, JSON], _: Scope, __: RunEnvironment) -> None:
-    seconds, path = fields["seconds"], (*step.path, "seconds")
-    # True is an int to Python.
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
-        raise StepError(f"seconds must be a number of at least 0, not {named(seconds)}", path=path)
-    if seconds > MAX_SECONDS:
-        raise StepError(f"seconds must be at most {MAX_SECONDS}, a year", path=path)
-    await within(step.timeout, asyncio.sleep(seconds))
+    _check(step, "seconds", fields["seconds"])
+    await within(step.timeout, asyncio.sleep(fields["seconds"]))
+
+
+def _check(step: Step, key: str, value: JSON) -> None:
+    for problem in compile_schema(BUILT_IN[step.action, key]).problems(value):
+        raise StepError(f"{key} {describe(problem)}", path=(*step.path, key))
 
 
 async def _run_step_handler(
@@ -467,9 +468,7 @@ def _branch(step: Step, scope: Scope) -> dict[str, JSON]:
 
 def _items(step: Step, scope: Scope) -> dict[str, JSON]:
     items = _render_field(step, "items", scope)
-    if not isinstance(items, list):
-        message = f"items must be an array, not {named(items)}"
-        raise StepError(message, path=(*step.path, "items"))
+    _check(step, "items", items)
     return {"items": items}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -28,8 +27,6 @@ from sovl_tools.procedures.templates.sandbox import (
 
 _SANDBOX = Sandbox()
 _RESULT = "_result_of_the_expression_"
-# Of operators and brackets; Jinja and Python take them apart by recursion.
-_MAX_LEVELS = 100
 _Tree = TypeVar("_Tree", nodes.Template, nodes.Expr)
 _Variables = Mapping[str, JSON]
 Compiled: TypeAlias = tuple[str, tuple[Reference, ...], Callable[[_Variables], JSON]]
@@ -116,6 +113,8 @@ def _code(tree: nodes.Template) -> Code:
         return _SANDBOX.from_string(tree)
     except TemplateSyntaxError as error:
         raise TemplateError("'loop' can't be the variable of a loop") from error
+    except (SyntaxError, RecursionError, MemoryError) as error:  # Python's, of many brackets
+        raise TemplateError("the expression is nested too deep") from error
 
 
 def _checked(parse: Callable[[], _Tree]) -> _Tree:
@@ -126,7 +125,6 @@ def _checked(parse: Callable[[], _Tree]) -> _Tree:
     """
     try:
         tree = parse()
-        _check_depth(tree)
         for mistake in _mistakes(tree):
             raise mistake
         made: _Tree = _ForData().visit(tree)
@@ -140,15 +138,6 @@ def _checked(parse: Callable[[], _Tree]) -> _Tree:
             raise
         raise TemplateError("a number has more digits than can be read") from error
     return made
-
-
-def _check_depth(tree: nodes.Node) -> None:
-    level = [tree]
-    for _ in range(_MAX_LEVELS):
-        level = [child for node in level for child in node.iter_child_nodes()]
-        if not level:
-            return
-    raise TemplateError("the expression is nested too deep")
 
 
 _FOREIGN: dict[type[nodes.Node], str] = {
@@ -177,9 +166,6 @@ def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
             yield TemplateError(f"there's no test {node.name!r}", advice)
         elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
             yield TemplateError("this 'if' has no 'else'", "write its value otherwise")
-        elif isinstance(node, nodes.Const) and node.value in {math.inf, -math.inf}:
-            # Jinja would compile it to a name of Python's that is not there
-            yield TemplateError("the number is too large for JSON")
 
 
 class _ForData(NodeTransformer):
@@ -310,11 +296,7 @@ def _failure(
     if isinstance(error, EvaluationError):
         return EvaluationError(error.message, line=line, name=error.name, advice=error.help)
     if not isinstance(error, AbsentError):
-        said = (
-            _KNOWN.get(type(error))
-            or str(error).removeprefix("do_").lstrip("_")
-            or type(error).__name__
-        )
+        said = str(error).removeprefix("do_").lstrip("_") or type(error).__name__
         return EvaluationError(f"{said[:1].lower()}{said[1:_LONGEST]}".removesuffix("."), line=line)
     name, within = error.name, error.within
     if within is missing:
@@ -352,9 +334,3 @@ def _owner(
 
 
 _LONGEST = 300
-_KNOWN: Mapping[type[Exception], str] = {
-    MemoryError: "there is not enough memory for the result",
-    OverflowError: "the result is too large",
-    RecursionError: "values are nested too deep",
-    ZeroDivisionError: "division by zero",
-}
