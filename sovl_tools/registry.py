@@ -19,6 +19,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from sovl_tools.formats.export import Export
 from sovl_tools.loading.catalog_builder import errors_in, report_of
 from sovl_tools.loading.load import (
     Load,
@@ -41,7 +42,7 @@ from sovl_tools.model.caller import (
     check_type,
 )
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
-from sovl_tools.model.context import Export, Watch
+from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, copied

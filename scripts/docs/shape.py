@@ -7,36 +7,22 @@ A function is referenced once if its name occurs once in the package besides its
 method of a base class, behind ``super()``, is another one. Public names and their methods, magic
 methods and whatever a decorator or a table of a module registers, or is handed to somebody who
 calls it (``target=self._run``), are left out of that count: others call them. ``map`` and its like
-call at once. The files passed are those in which a function is entered.
+call at once.
 """
 
 from __future__ import annotations
 
 import ast
-import asyncio
 import io
-import json
 import sys
-import tempfile
-import threading
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from statistics import median, quantiles
-from types import FrameType
-from typing import Any
-
-import grimp
-import openai
 
 import sovl_tools
-from sovl_tools import Agent, ProcedureManager, Tooler, ToolRegistry
-from sovl_tools.reporting.text import block, unstyled
-from sovl_tools.testing import ScriptedServer, calls, says
 
 PACKAGE = Path(sovl_tools.__file__).parent
 PLAIN_DECORATORS = {"property", "cached_property", "classmethod", "staticmethod", "overload",
@@ -217,17 +203,6 @@ def print_packages(every: list[Module]) -> None:
         print(f"  {name:<24} {size}")
 
 
-def cycles() -> str:
-    """Return the first import cycle, or that there is none."""
-    graph = grimp.build_graph("sovl_tools", cache_dir=None)
-    wanted = {each: graph.find_modules_directly_imported_by(each) for each in graph.modules}
-    try:
-        TopologicalSorter(wanted).prepare()
-    except CycleError as error:
-        return " -> ".join(error.args[1])
-    return "none"
-
-
 def print_static(every: list[Module], chosen: list[Module]) -> list[str]:
     """Print what can be counted without running anything."""
     lengths = [length(function) for each in chosen for _, function in each.functions()]
@@ -250,93 +225,6 @@ def print_static(every: list[Module], chosen: list[Module]) -> list[str]:
     return once
 
 
-@contextmanager
-def entered() -> Iterator[set[str]]:
-    """Collect the package's files in which functions are entered."""
-    files: set[str] = set()
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(f"{PACKAGE}/"):
-            files.add(str(Path(frame.f_code.co_filename).relative_to(PACKAGE)))
-
-    threading.setprofile(note)
-    sys.setprofile(note)
-    try:
-        yield files
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
-
-
-def write_tool(directory: Path, name: str, **changes: Any) -> None:
-    """Write a tool folder whose function returns its argument."""
-    folder = directory / name
-    folder.mkdir(parents=True, exist_ok=True)
-    properties = {"text": {"type": "string", "description": "Any text."}}
-    parameters = {"type": "object", "properties": properties, "required": ["text"]}
-    manifest = {"name": name, "description": "Return the text.", "parameters": parameters}
-    (folder / f"{name}.json").write_text(json.dumps(manifest | changes, indent=2))
-    (folder / f"{name}.py").write_text(f"def {name}(text: str) -> str:\n    return text\n")
-
-
-def print_passed(label: str, work: Callable[[], object]) -> None:
-    """Print how many files a piece of work passes, the second time that it is done."""
-    work()
-    with entered() as files:
-        work()
-    print(f"  {label:<26} {len(files)}")
-    if "-v" in sys.argv:
-        print("    " + " ".join(sorted(files)))
-
-
-def print_dynamic(directory: Path) -> None:
-    """Print how many files the everyday pieces of work pass."""
-    sound, unsound = directory / "sound", directory / "unsound"
-    write_tool(sound, "echo")
-    write_tool(unsound, "echo", timout=3)
-    document = {
-        "name": "once",
-        "description": "Calls one tool.",
-        "steps": [
-            {"action": "tool", "tool": "echo", "arguments": {"text": "a"}, "save_as": "said"}
-        ],
-        "output": "{{ said }}",
-    }
-    procedure = directory / "once.json"
-    procedure.write_text(json.dumps(document))
-    registry = ToolRegistry.from_directory(sound)
-    events: list[object] = []
-    tooler = Tooler(registry, observers=[events.append])
-    manager = ProcedureManager(registry)
-
-    def find() -> list[str]:
-        return [
-            unstyled(block(each))
-            for each in ToolRegistry.from_directory(unsound).report.diagnostics
-        ]
-
-    texts = iter(["one", "three", "seven"])
-
-    def reload() -> None:
-        source = sound / "echo" / "echo.py"
-        source.write_text(f"def echo(text: str) -> str:\n    return text + {next(texts)!r}\n")
-        if not registry.reload():
-            raise RuntimeError("the edit was not noticed")
-
-    print("files passed by one")
-    print_passed("load", lambda: ToolRegistry.from_directory(sound))
-    print_passed("finding", find)
-    print_passed("call with an observer", lambda: tooler.call_sync("echo", {"text": "a"}))
-    print_passed("reload", reload)
-    replies = [calls(("echo", {"text": "a"})), says("a")] * 2
-    with ScriptedServer(replies) as server:
-        client = openai.OpenAI(base_url=server.openai_url, api_key="any")
-        agent = Agent(client, model="any", tools=registry)
-        print_passed("agent turn", lambda: asyncio.run(agent.chat("hello")))
-        client.close()
-    print_passed("procedure of one step", lambda: asyncio.run(manager.run(procedure)))
-
-
 def main() -> None:
     """Print the shape of the package, or of the part that is named."""
     every, wanted = modules(), [each for each in sys.argv[1:] if not each.startswith("-")]
@@ -347,9 +235,6 @@ def main() -> None:
         print(*once, sep="\n")
         return
     print_packages(every)
-    print(f"import cycles              {cycles()}")
-    with tempfile.TemporaryDirectory() as directory:
-        print_dynamic(Path(directory))
 
 
 if __name__ == "__main__":

@@ -110,7 +110,15 @@ class Export:
         }
 
     def restore(self, name: str, arguments: JSON) -> JSON:
-        """Return arguments as the manifest wants them, as ``model.protocols.Export`` says."""
+        """Return a model's arguments in the form of the tool's manifest.
+
+        A null that represents an absent property is removed. Other arguments are returned
+        unchanged, also if they aren't a JSON object: the call reports that.
+
+        Args:
+            name: the tool's name.
+            arguments: the model's arguments, an object or its JSON text.
+        """
         shape = self.shapes.get(name)
         if shape is None or shape.undo is None:
             return arguments

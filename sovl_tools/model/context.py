@@ -27,7 +27,6 @@ from sovl_tools.model.client_requests import (
     sample_request,
 )
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 
@@ -50,37 +49,6 @@ class ToolCaller(Protocol):
 
     def call_sync(self, name: str, arguments: Any = None, **options: Any) -> ToolResult:
         """Call a tool and wait for its result."""
-        ...
-
-
-class Export(Protocol):
-    """Tools in a provider's format. Callers share ``definitions``: don't change them.
-
-    Attributes:
-        format: the name of the format.
-        definitions: a list of dictionaries, as the provider's SDK takes them; for ``openapi`` one
-            document, for ``prompt`` a string.
-        diagnostics: with places, as ST9xx.
-    """
-
-    format: str
-    definitions: Any
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Return losses, and keywords that the provider rejects."""
-        ...
-
-    def restore(self, name: str, arguments: JSON) -> JSON:
-        """Return a model's arguments in the form of the tool's manifest.
-
-        A null that represents an absent property is removed. Other arguments are returned
-        unchanged, also if they aren't a JSON object: the call reports that.
-
-        Args:
-            name: the tool's name.
-            arguments: the model's arguments, an object or its JSON text.
-        """
         ...
 
 

@@ -22,7 +22,6 @@ from starlette.routing import BaseRoute, Route
 
 from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.formats.export import Export
 from sovl_tools.formats.openapi import PROBLEM_TYPE
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import manifest_values
@@ -295,7 +294,7 @@ class Api:
 def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
     """Return the listing of the current tools, and whether it stays valid until they change."""
     catalog = registry.catalog
-    export = cast("Export", registry.export("openapi"))
+    export = registry.export("openapi")
     # resolved: what functions make of a schema is in it
     tools = {name: manifest_values(shape.tool, PUBLIC) for name, shape in export.shapes.items()}
     text = encoded([*tools.values(), export.definitions])

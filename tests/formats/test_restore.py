@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sovl_tools.model.context import Export
+from sovl_tools.formats.export import Export
 from tests.formats.exports import CAN_BE_STRICT, TARGETS, is_strict, registry_of, schema_of
 from tests.formats.remarkable import RESTORED
 from tests.formats.schemas import moderate, samples
