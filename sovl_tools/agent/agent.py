@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -72,23 +71,6 @@ class Agent:
     """
 
     tools: ToolRegistry
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Reject attributes of a subclass that would have no effect.
-
-        Raises:
-            TypeError: it has an attribute that is meant for ``__init__``.
-        """
-        super().__init_subclass__(**options)
-        parameters = list(inspect.signature(Agent.__init__).parameters)[1:]
-        for name in ("messages", *parameters):
-            value = vars(cls).get(name)
-            # Methods and properties of such a name are the subclass's own affair.
-            if value is not None and not callable(value) and not hasattr(value, "__get__"):
-                raise TypeError(
-                    f"{cls.__name__}.{name} would not be checked; "
-                    f"give it to __init__, as in super().__init__({name}=…)"
-                )
 
     if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
 
@@ -366,16 +348,10 @@ def _options(
     Raises:
         TypeError: an argument has a wrong type.
     """
-    if not isinstance(content, str | list):
+    if not isinstance(content, str) and not (
+        isinstance(content, list) and all(map(is_block, content))
+    ):
         raise TypeError(f"say a string or a list of content blocks, not {content!r:.80}")
-    for block in content if isinstance(content, list) else ():
-        if not is_block(block):
-            raise TypeError(
-                f"content must be a string or a list of content blocks, not {block!r:.80}"
-            )
     if tools is not None:
         check_iterable("tools", tools, "a list of names")
-    for name in (choice, *(tools or ())):
-        if not isinstance(name, str):
-            raise TypeError(f"a tool must be given by its name, not {name!r:.80}")
     return TurnOptions(None if tools is None else tuple(tools), choice, is_streaming)

@@ -10,9 +10,8 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 
-Stop: TypeAlias = Literal["end", "calls", "length", "refusal", "pause"]
-"""Why an answer ended: it was complete, calls tools, got too long, the model rejected, or wants to
-requested again to continue."""
+Stop: TypeAlias = Literal["end", "calls", "length", "refusal"]
+"""Why an answer ended: it was complete, calls tools, got too long, or the model refused."""
 
 Message: TypeAlias = dict[str, Any]
 """One message of a conversation; see ``messages``."""

@@ -115,13 +115,10 @@ def provider_error(error: BaseException) -> ProviderError | None:
     said = _message_in(_error_object(error))
     message = said or str(error) or type(error).__name__
     if not said:
-        # Servers have other forms than OpenAI's, such as FastAPI's "detail".
+        # servers have other forms than OpenAI's, such as FastAPI's "detail"
         body = getattr(error, "body", None)
-        more = body.get("detail") or body.get("error") if isinstance(body, dict) else body
-        if isinstance(more, str) and more and more not in str(error):
-            more = more[:_MOST_DETAIL]  # a proxy can have answered with a page of HTML
-        else:
-            more = str(error.__cause__ or "")
+        told = body.get("detail") or body.get("error") if isinstance(body, dict) else body
+        more = str(told or error.__cause__ or "")[:_MOST_DETAIL]  # it can be a page of HTML
         message = f"{message.removesuffix('.')}: {more}" if more else message
     return ProviderError(
         message, _kind(error, status), status=status, retry_after=_retry_after(headers)

@@ -46,22 +46,22 @@ def assistant_message(answer: Answer, provider: str) -> Message:
 
 
 def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Message:
-    """Return the outcome of a call, for the model: text that it can act on.
-
-    Strings share ``most`` characters, in their order; longer ones are cut, with a note.
-    """
+    """Return the outcome of a call, for the model: strings of more characters are cut."""
     content = content_of(result)
     if most is not None and isinstance(content, str):
         content = cut_characters(content, most)
     elif most is not None:
-        for place, block in enumerate(content):
-            # a string is in its own block, or in the resource of one
-            texts = block if "text" in block else block.get("resource", {})
-            if "text" in texts:
-                short = {**texts, "text": cut_characters(texts["text"], most)}
-                most = max(0, most - len(short["text"]))
-                content[place] = short if texts is block else {**block, "resource": short}
+        content = [_cut_block(block, most) for block in content]
     return _tool_message(call, content, is_error=result.error is not None)
+
+
+def _cut_block(block: dict[str, JSON], most: int) -> dict[str, JSON]:
+    """Return a block with less text, which is in itself or in its resource."""
+    if "text" in block:
+        return {**block, "text": cut_characters(block["text"], most)}
+    return (
+        {**block, "resource": _cut_block(block["resource"], most)} if "resource" in block else block
+    )
 
 
 def unpacked(answer: Answer, known: Container[str]) -> Answer:
@@ -242,15 +242,6 @@ def answer_open_calls(messages: list[Message], reason: str) -> None:
         known = {each["id"] for each in messages[last + 1 :]}
         missing = [call for call in calls_of(messages[last]) if call.id not in known]
         messages.extend(unmade_call(call, reason) for call in missing)
-
-
-def keep_texts(messages: list[Message]) -> None:
-    """Keep only the text of the answers at the end that were to be continued and weren't."""
-    place = len(messages)
-    while place and messages[place - 1]["role"] == "assistant":
-        place -= 1
-    said = [each["content"] for each in messages[place:]]
-    messages[place:] = [assistant_message(Answer(each), "") for each in said if each.strip()]
 
 
 def parse_messages(messages: JSON) -> list[Message]:

@@ -36,7 +36,6 @@ from sovl_tools.agent.history import (
     TrimPolicy,
     answer_open_calls,
     assistant_message,
-    keep_texts,
     text_of,
     tool_message,
     unmade_call,
@@ -203,7 +202,6 @@ class Turn:
         self._draft: Draft | None = None
         self._usage = Usage()
         self._calls: list[Call] = []
-        self._is_paused = False
 
     def steps(self, content: JSON) -> Steps:
         """Add the user's message, and continue to the answer.
@@ -235,8 +233,6 @@ class Turn:
                 if self._draft is not None and self._draft.text.strip():
                     messages.append(assistant_message(Answer(self._draft.text), ""))
                 answer_open_calls(messages, _STOPPED)
-                if self._is_paused:
-                    keep_texts(messages)
                 if len(messages) == before:
                     del messages[before - 1 :]
                 raise
@@ -261,15 +257,14 @@ class Turn:
                 # A tuple's own + would append.
                 self._usage = Usage(*map(sum, zip(self._usage, answer.usage, strict=True)))
                 self._keep_answer(answer)
-                self._is_paused = answer.stop == "pause" and not answer.calls
                 # The round after the last one is there for an answer, no longer for calls.
-                if (answer.calls or self._is_paused) and number > most:
+                if answer.calls and number > most:
                     answer_open_calls(self._agent.messages, _BEYOND.format(most))
                     raise RoundsError(f"there were more than {most} rounds of calls", answer.text)
                 if answer.calls:
                     yield from self._make_calls(answer.calls, offer, inner)
             yield Tell(RoundFinished(number, answer.text, answer.calls, answer.usage))
-            if not answer.calls and not self._is_paused:
+            if not answer.calls:
                 yield from self._finish(answer.text, number)
                 return
 
@@ -328,7 +323,7 @@ class Turn:
             problem = RefusalError(answer.text or "the model refused to answer", answer.text)
         elif answer.stop == "length":
             problem = LengthError("the answer was cut off, because it got too long", answer.text)
-        elif not (answer.calls or answer.text.strip() or answer.stop == "pause"):
+        elif not (answer.calls or answer.text.strip()):
             problem = EmptyAnswerError("the model's answer is empty")
         if problem is None:
             messages.append(assistant_message(answer, self._settings.provider.name))

@@ -122,11 +122,6 @@ def test_hooks_speak_after_the_system_and_change_the_answer_one_after_another(wa
         assert to.messages[-1]["content"] == "COME IN, PLEASE"
 
 
-class Untouched(Agent):
-    def _finalize_response(self, text: str) -> str:
-        return text
-
-
 @each_provider
 def test_the_tools_that_are_offered_instruct_the_model(way: Way) -> None:
     with talk(way, [says("Yes."), says("No.")], tools=[add], system="Be brief.") as to:

@@ -144,7 +144,6 @@ def _answer(
 
 _STOPS: dict[str | None, Stop] = {
     "refusal": "refusal",
-    "pause_turn": "pause",  # the provider's own tools took long; the text so far is sent back
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
 }

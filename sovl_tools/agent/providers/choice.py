@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, cast
 
 from sovl_tools.agent.answer import Adapter
 from sovl_tools.agent.errors import AgentError
@@ -157,28 +157,17 @@ def _make_client(name: str, known: Provider, base_url: str | None) -> Any:
     except ImportError as error:
         words = f"provider {name!r} needs the package {package}"
         raise ImportError(f"{words}: install sovl-tools[{package}]") from error
-    address = base_url or known.base_url
-    options: dict[str, Any] = {} if address is None else {"base_url": address}
-    key = os.environ.get(known.variable)
-    if address is not None and package == "openai":
-        # The SDK needs a key, though the user's own server may not.
-        options["api_key"] = key or ("none" if base_url else _refuse_without_key(name, known))
-    try:
-        client = getattr(module, known.client)(**options)
-    except Exception as error:
-        # Errors of the SDK's own exceptions say what is missing; any other is a defect to be seen.
-        if not type(error).__module__.startswith(package):
-            raise
-        words = f"provider {name!r} can't be asked: {str(error).removesuffix('.')}"
-        raise AgentError(f"{words}; set {known.variable}") from error
-    if not any(getattr(client, each, None) for each in _KEYS):
-        _refuse_without_key(name, known)
-    return client
+    keys = (known.variable, *_OTHER_KEYS.get(package, ()))
+    if base_url is None and not any(map(os.environ.get, keys)):
+        raise AgentError(f"provider {name!r} needs a key; set {known.variable}")
+    options: dict[str, Any] = {}
+    if package == "openai":
+        # the SDK needs a key, though the user's own server may not
+        options["api_key"] = os.environ.get(known.variable) or "none"
+    if address := base_url or known.base_url:
+        options["base_url"] = address
+    return getattr(module, known.client)(**options)
 
 
-def _refuse_without_key(name: str, known: Provider) -> NoReturn:
-    raise AgentError(f"provider {name!r} needs a key; set {known.variable}")
-
-
-_KEYS = ("api_key", "auth_token", "credentials", "admin_api_key", "workload_identity")
-"""Attributes of clients; each client has at least one."""
+_OTHER_KEYS = {"anthropic": ("ANTHROPIC_AUTH_TOKEN",)}
+"""Variables of the environment with which an SDK needs no other key."""
