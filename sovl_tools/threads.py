@@ -1,6 +1,6 @@
 """Daemon threads for tools' code, which might never return, so that it can be abandoned.
 
-Calls of tools share threads: an idle thread is kept for a while, for the next call of any Tooler. A
+Calls of tools share threads: an idle thread is kept for the next call of any Tooler. A
 load has its own thread, whose code is interrupted when it is abandoned.
 """
 
@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextvars import Context, copy_context
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -21,7 +21,6 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 CALL, LOADER, LOOP = "sovl-tools-call", "sovl-tools-loader", "sovl-tools-loop"
 """The names of threads that call tools, that load tools, and that run event loops."""
 _GIVEN_UP_LOOP = f"{LOOP}-given-up"
-_IDLE_SECONDS = 10.0
 _MAX_IDLE = 32
 
 Done: TypeAlias = Callable[[Any, BaseException | None], Any]
@@ -153,24 +152,16 @@ def start(function: Callable[[], _T], done: Done) -> None:
 
 
 class _Worker:
-    """A shared thread, which ends when it has been idle for a number of seconds."""
+    """A shared thread, which ends after its work if enough others are idle."""
 
-    def __init__(self, idle_seconds: float = _IDLE_SECONDS) -> None:
+    def __init__(self) -> None:
         self.work: SimpleQueue[tuple[Context, Callable[[], Any], Done]] = SimpleQueue()
-        self._idle_seconds = idle_seconds
         threading.Thread(target=self._serve, name=CALL, daemon=True).start()
 
     def _serve(self) -> None:
         is_kept = True
         while is_kept:
-            try:
-                context, function, done = self.work.get(timeout=self._idle_seconds)
-            except Empty:
-                with _LOCK:
-                    if self in _IDLE:  # otherwise something is about to come
-                        _IDLE.remove(self)
-                        return
-                continue
+            context, function, done = self.work.get()
             value, error = context.run(_outcome, function)
             # idle before it reports, so that the receiver finds it so
             with _LOCK:

@@ -37,7 +37,7 @@ from sovl_tools.dispatch.hooks import (
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.prepared import DynamicTool, PreparedTool
 from sovl_tools.dispatch.remote import RemoteTool
-from sovl_tools.dispatch.runner import IS_ON_THREAD, Stepwise, ThreadWork, cancel_future
+from sovl_tools.dispatch.runner import IS_ON_THREAD, ThreadWork, cancel_future
 from sovl_tools.dispatch.scope import CallScope, new_call_id, stop_call
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError
@@ -126,7 +126,9 @@ async def _checked(
     return check_arguments(tool, given, scope)
 
 
-async def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
+async def run(
+    tool: PreparedTool | DynamicTool, value: Any, scope: CallScope | None, limit: float | None
+) -> Any:
     """Take a tool's steps: on a thread, in another process, or on this loop.
 
     They can take ``limit`` seconds after the call began.
@@ -413,18 +415,13 @@ async def gather_calls(
     options: dict[str, Any],
 ) -> list[_T]:
     """Make the calls, a bounded number at a time, and return their results in order."""
-    pending = list(enumerate(calls))
-    # taken from the end, which a list does fastest
-    pending.reverse()
-    results: dict[int, _T] = {}
+    pairs = [*calls]
+    room = asyncio.Semaphore(limit or len(pairs) or 1)
 
-    async def work() -> None:
-        while pending:
-            index, given = pending.pop()
-            results[index] = await call(*given, **options)
+    async def work(given: tuple[Any, ...]) -> _T:
+        async with room:
+            return await call(*given, **options)
 
-    count = len(pending)
     async with asyncio.TaskGroup() as group:
-        for _ in range(count if limit is None else min(limit, count)):
-            group.create_task(work())
-    return [results[index] for index in range(count)]
+        tasks = [group.create_task(work(each)) for each in pairs]
+    return [each.result() for each in tasks]

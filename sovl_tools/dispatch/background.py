@@ -28,13 +28,9 @@ class BackgroundLoop:
     """An event loop on a daemon thread, for as long as the process lives.
 
     An abandoned loop ends with its tools.
-
-    Attributes:
-        is_blocked: whether a call on it waits for another, so that it can't run anything.
     """
 
     def __init__(self) -> None:
-        self.is_blocked = False
         self._is_given_up = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name=LOOP, daemon=True)
@@ -130,31 +126,22 @@ async def _awaited(work: Awaitable[_T]) -> _T:
 
 
 def free_loop() -> BackgroundLoop:
-    """Return a loop that can run something: neither the caller's own nor a blocked one."""
+    """Return a loop for a caller: the first one, or the next one if the caller is on a loop.
+
+    The caller waits for the work and blocks its own loop meanwhile.
+    """
     with _LOCK:
-        free = next((each for each in _LOOPS if not (each.is_blocked or each.is_current)), None)
-        if free is None:
-            free = BackgroundLoop()
-            _LOOPS.append(free)
-        return free
+        place = next((index + 1 for index, each in enumerate(_LOOPS) if each.is_current), 0)
+        if place == len(_LOOPS):
+            _LOOPS.append(BackgroundLoop())
+        return _LOOPS[place]
 
 
 def run_on(
     loop: BackgroundLoop, work: Coroutine[Any, Any, _T], *, scope: CallScope | None = None
 ) -> _T:
-    """Run a coroutine on that loop and return its value.
-
-    A caller that is on such a loop itself blocks it meanwhile.
-    """
-    with _LOCK:
-        own = next((each for each in _LOOPS if each.is_current), None)
-        if own is not None:
-            own.is_blocked = True
-    try:
-        value, error = loop.run(outcome_of(work), scope)
-    finally:
-        if own is not None:
-            own.is_blocked = False
+    """Run a coroutine on that loop and return its value."""
+    value, error = loop.run(outcome_of(work), scope)
     if error is not None:
         raise error
     return value  # type: ignore[return-value]  # without an error there is a value

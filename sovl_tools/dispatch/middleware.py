@@ -7,7 +7,6 @@ generators, so that they serve sync and async calls alike and never block an eve
 from __future__ import annotations
 
 import json
-from bisect import insort
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable
 from math import inf
@@ -144,29 +143,16 @@ def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None
     """
     if not (calls >= 1 and 0 < seconds < inf):
         raise ValueError("calls must be at least 1, seconds more than 0 and finite")
-    turns: deque[float] = deque()
-    returned: deque[float] = deque()
+    turns: deque[float] = deque(maxlen=calls)
     lock = Lock()
 
     def limiting(call: ToolCall, following: Next) -> Steps:
         with lock:
             now = monotonic()
-            while returned and returned[0] < now:
-                turns.remove(returned.popleft())
-            while turns and turns[0] + seconds <= now:
-                turns.popleft()
-            if returned:
-                turn = returned.popleft()
-            else:
-                turn = now if len(turns) < calls else turns[-calls] + seconds
-                turns.append(turn)
+            turn = now if len(turns) < calls else max(now, turns[0] + seconds)
+            turns.append(turn)
         if turn > now:
-            try:
-                yield Pause(turn - now)
-            except BaseException:  # the call has ended while it waited
-                with lock:
-                    insort(returned, turn)
-                raise
+            yield Pause(turn - now)
         result: ToolResult = yield following(call)
         return result
 

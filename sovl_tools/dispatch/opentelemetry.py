@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any
 
 from sovl_tools import __version__
@@ -41,7 +40,6 @@ _OTHER = "_OTHER"
 """The conventions' word for a value out of the ordinary, here the name of a tool that is not."""
 
 _CANCELLATIONS = {"CancelledError", "GeneratorExit"}
-_MOST_REMEMBERED = 10_000
 
 
 class OpenTelemetry:
@@ -79,7 +77,7 @@ class OpenTelemetry:
             explicit_bucket_boundaries_advisory=_BOUNDARIES,
         )
         self._content = content
-        self._traced = _Multiset()
+        self._traced: set[tuple[str, str]] = set()
 
     @contextmanager
     def span(
@@ -143,7 +141,9 @@ class OpenTelemetry:
         name = _OTHER if event.kind == "unknown_tool" else event.tool
         labels = {**_CONSTANT, _NAME: name}
         self._durations.record(event.duration, {**labels, _ERROR: error} if error else labels)
-        if self._traced.remove((event.tool, event.call_id)):
+        call = (event.tool, event.call_id)
+        if call in self._traced:
+            self._traced.discard(call)
             return
         name = plain(event.tool)
         attributes = _attributes(name, event.call_id)
@@ -157,28 +157,6 @@ class OpenTelemetry:
         if error is not None:
             _fail(span, error)
         span.end(start + _nanoseconds(event.duration))
-
-
-class _Multiset:
-    """The items that were added and not removed, with their counts; the oldest is forgotten."""
-
-    def __init__(self) -> None:
-        self._counts: dict[tuple[str, str], int] = {}
-        self._lock = Lock()
-
-    def add(self, item: tuple[str, str]) -> None:
-        with self._lock:
-            self._counts[item] = self._counts.get(item, 0) + 1
-            if len(self._counts) > _MOST_REMEMBERED:
-                del self._counts[next(iter(self._counts))]
-
-    def remove(self, item: tuple[str, str]) -> bool:
-        """Remove one copy of the item; return whether there was one."""
-        with self._lock:
-            count = self._counts.pop(item, 0)
-            if count > 1:
-                self._counts[item] = count - 1
-        return count > 0
 
 
 def _attributes(name: str, call_id: str) -> dict[str, str]:

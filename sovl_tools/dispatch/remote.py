@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-import sys
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future
@@ -49,14 +48,6 @@ class Workers:
         self._lock = threading.Lock()
         self._pool: Any = None  # of the extra; see there
         self._is_closed = False
-
-    def __del__(self) -> None:
-        """End the processes of a Tooler that no one has closed."""
-        pool = getattr(self, "_pool", None)
-        # at the end of the program the pool does it, and a thread would never begin
-        if pool is not None and not sys.is_finalizing():
-            # on a thread, because the collector runs anywhere
-            threading.Thread(target=pool.close, daemon=True).start()
 
     def submit(self, target: Target, task: Task, receive: Receive) -> Future[Fields]:
         """Begin a call.

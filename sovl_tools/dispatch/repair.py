@@ -30,7 +30,7 @@ from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, k
 from sovl_tools.model.result import Failure, Repair
 from sovl_tools.schema.problem import LISTED, MISSING, Problem, Validator, options
 
-_MOST_STEPS = 100
+_MOST_STEPS = 20
 _MOST_WAYS = 16
 _LONGEST_NUMBER = 64
 _LARGEST_EXACT = 2**53
@@ -132,10 +132,10 @@ def repair_arguments(
     Raises:
         ValueError: a string in the arguments can't be encoded.
     """
-    found = _Search(validator).solutions(_State(arguments, {}), ())
-    if len(found) != 1 or not isinstance(found[0].document, dict):
+    found = _solved(validator, _State(arguments, {}))
+    if found is None or not isinstance(found.document, dict):
         return None
-    document, given = found[0]
+    document, given = found
     if depth(document) > MAX_DEPTH:
         return None
     repairs = [
@@ -169,42 +169,37 @@ def _copy(value: JSON) -> JSON:
     return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
-class _Search:
-    """A search for the one way to make a document valid, which abandons after a while."""
-
-    def __init__(self, validator: Validator) -> None:
-        self._problems = validator.problems
-        self._left = _MOST_STEPS
-
-    def solutions(self, state: _State, place: Path) -> list[_State]:
-        """Return the ways to solve all problems at a place or below it; two are too many.
-
-        Where only one is found, the search continues from it, which fails when the steps have run
-        out: then there can be others.
-        """
-        self._left -= 1
-        if self._left < 0:
-            return []
-        every = self._problems(state.document)
-        problems = [each for each in every if each.path[: len(place)] == place]
+def _solved(validator: Validator, state: _State) -> _State | None:
+    """Return a state without problems; None if there isn't one way to it."""
+    for _ in range(_MOST_STEPS):
+        problems = validator.problems(state.document)
         if not problems:
-            return [state]
+            return state
         ways = [_ways(problem, state) for problem in problems]
         if not all(ways):
-            return []
-        certain = _join(each[0] for each in ways if len(each) == 1)
-        if certain:
-            return self.solutions(state.patched(certain), place)
-        # The first problem with several solutions is tried first.
-        for problem, several in zip(problems, ways, strict=True):
-            if len(several) > 1:
-                found: list[_State] = []
-                for way in several:
-                    for each in self.solutions(state.patched(way), problem.path):
-                        if all(each.document != other.document for other in found):
-                            found.append(each)
-                return self.solutions(found[0], place) if len(found) == 1 else found
-        return []
+            return None
+        patch = _join(each[0] for each in ways if len(each) == 1)
+        if not patch:  # the first problem with several solutions, one of which can be valid
+            doubtful = zip(problems, ways, strict=True)
+            patch = next((_chosen(validator, state, *each) for each in doubtful if each[1][1:]), {})
+        if not patch:
+            return None
+        state = state.patched(patch)
+    return None
+
+
+def _chosen(validator: Validator, state: _State, problem: Problem, ways: list[Patch]) -> Patch:
+    """Return the one way that solves a problem; an empty patch if there are several or none."""
+    place = problem.path
+    found = [
+        way
+        for way in ways
+        if not any(
+            each.path[: len(place)] == place
+            for each in validator.problems(state.patched(way).document)
+        )
+    ]
+    return found[0] if len(found) == 1 else {}
 
 
 def _ways(problem: Problem, state: _State) -> list[Patch]:

@@ -12,41 +12,21 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sovl_tools.dispatch.limiter import Limiter, leave_once
+from sovl_tools.dispatch.prepared import DynamicTool, PreparedTool
 from sovl_tools.dispatch.remote import RemoteTool
 from sovl_tools.dispatch.scope import CallScope, stop_call
-from sovl_tools.dispatch.steps import TakeAsync
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.threads import start
 
 _T = TypeVar("_T")
 
 
-class Stepwise(Protocol):
-    """A thing that can be run: a tool.
-
-    Attributes:
-        awaited: takes its steps on an event loop.
-        is_blocking: whether none of them must be awaited.
-        remote: takes them in another process; None if that isn't possible.
-        limiter: bounds the number of the tool's calls at a time; None for no bound.
-        threads: lets in as many threads as there can be.
-    """
-
-    awaited: TakeAsync
-    is_blocking: bool
-    remote: RemoteTool | None
-    limiter: Limiter | None
-    threads: Limiter
-
-    def take(self, value: Any, scope: CallScope | None, /) -> Any:
-        """Take its steps in this thread, one after another."""
-        ...
-
-
-def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
+def run(
+    tool: PreparedTool | DynamicTool, value: Any, scope: CallScope | None, limit: float | None
+) -> Any:
     """Take a tool's steps and return the last value.
 
     They can take ``limit`` seconds after the call began. The context variables they set end

@@ -9,8 +9,6 @@ import io
 import json
 import logging
 import os
-import stat
-import sys
 import time
 from contextlib import suppress
 from threading import Lock
@@ -19,9 +17,6 @@ from typing import Any, Self, TextIO
 from sovl_tools.model.call import CallEvent
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.text import plain
-
-if sys.platform != "win32":
-    import fcntl
 
 LONGEST = 10_000
 """The number of characters of the JSON text of arguments or a result that are kept."""
@@ -124,39 +119,15 @@ def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
     """Open a file whose every ``write`` is one call of the system's, to the end of the file.
 
     The rest of a line that a killed process left is ended, so that the next line is whole.
-    Each process that writes has a shared lock, because half a line that another is just
-    writing looks the same.
     """
     file = io.FileIO(path, "a")
     stream = io.TextIOWrapper(file, encoding="ascii", newline="", write_through=True)
-    is_torn = False
-    if _lock(file, is_alone=True):
-        found = os.fstat(file.fileno())
-        if stat.S_ISREG(found.st_mode) and found.st_size:
-            # a file that can only be written has an unknown end
-            with suppress(OSError), open(path, "rb") as lines:
-                lines.seek(-1, os.SEEK_END)
-                is_torn = not lines.read().endswith(b"\n")
-    if is_torn:
-        stream.write("\n")
-    _lock(file, is_alone=False)
+    # an empty file has no end, nor has what isn't a file
+    with suppress(OSError), open(path, "rb") as lines:
+        lines.seek(-1, os.SEEK_END)
+        if lines.read() != b"\n":
+            stream.write("\n")
     return stream
-
-
-def _lock(file: io.FileIO, *, is_alone: bool) -> bool:
-    """Lock a file for this process if no other has, or share it; return whether it is exclusive.
-
-    It lasts until the file is closed. Where files can't be locked, every process is exclusive.
-    """
-    if sys.platform == "win32":
-        return is_alone
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if is_alone else fcntl.LOCK_SH)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return is_alone
-    return True
 
 
 def _line(event: CallEvent, *, content: bool) -> str:

@@ -28,12 +28,9 @@ from sovl_tools.model.caller import (
     check_count,
     check_function,
     check_given,
-    check_iterable,
-    check_text,
 )
 from sovl_tools.model.context import Listener, ToolLookup
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.host import NO_HOST, Host
 from sovl_tools.model.policy import Approving, Coerce, Policy
 from sovl_tools.model.result import Failure, ToolResult
@@ -96,8 +93,7 @@ class Tooler(Caller):
         Raises:
             ValueError: a number is not more than 0, a word is unknown, or the
                 directory.
-            TypeError: a hook can't be called, or an observer can't be called at once, or the
-                executor has no ``submit``.
+            TypeError: a hook can't be called, or an observer can't be called at once.
         """
         if isinstance(registry, str | os.PathLike):
             module, _, name = _TOOLS_DIRECTORY.partition(":")
@@ -112,10 +108,6 @@ class Tooler(Caller):
         check_count("max_threads", max_threads)
         check_given(check_count, max_processes=max_processes)
         check_given(check_function, on_event=on_event)
-        check_iterable("hooks", hooks, "a list of hooks")
-        check_iterable("observers", observers, "a list of functions")
-        if executor is not None and not callable(getattr(executor, "submit", None)):
-            raise TypeError(f"executor must be a concurrent.futures.Executor, not {executor!r:.80}")
         seen: tuple[Any, ...] = tuple(observers)
         for each in seen:
             # an async one's return value would never be awaited
@@ -201,19 +193,14 @@ class Tooler(Caller):
             options: for each call; see ``call_sync``.
 
         Raises:
-            ValueError: the limit is less than 1, or a call isn't a pair.
+            ValueError: the limit is less than 1, or an option makes no sense.
             TypeError: an option is unknown; or a ``call_id`` is given, which must be unique.
         """
         _check_shared(options)
         from sovl_tools.dispatch.async_runner import gather_calls  # noqa: PLC0415 - imports asyncio
 
-        check_iterable("calls", calls, "a list of pairs of a name and arguments")
         check_given(check_count, limit=limit)
-        pairs: list[Any] = [*calls]
-        for pair in pairs:
-            if not isinstance(pair, tuple | list) or len(pair) != _PAIR:
-                raise ValueError(f"a call must be a pair of a name and arguments, not {pair!r:.80}")
-        return await gather_calls(self.call, pairs, limit=limit, options=options)
+        return await gather_calls(self.call, calls, limit=limit, options=options)
 
     def map(
         self,
@@ -245,8 +232,6 @@ class Tooler(Caller):
             TypeError: an option is unknown; or a ``call_id`` is given, which must be unique.
         """
         _check_shared(options)
-        check_text("name", name)
-        check_iterable("inputs", inputs, "the arguments of each call")
         check_given(check_count, limit=limit)
         limit = limit or self._engine.settings.workers.limit
         call = partial(self.call_sync, name, **options)
@@ -325,7 +310,6 @@ class ToolStream:
         return iterate_in_background(self.__aiter__())
 
 
-_PAIR = 2
 _TOOLS_DIRECTORY = "sovl_tools.registry:tools_directory"
 
 
@@ -372,14 +356,10 @@ def map_calls(
         room = min(limit - len(under_way), _AHEAD * limit - len(held))
         for place, arguments in islice(source, min(max(room, 0), maxsize)):
             call_id = new_call_id()
-            try:
-                start(
-                    partial(make, place, arguments, call_id),
-                    lambda mapped, error: ended.put((mapped, error)),
-                )
-            except RuntimeError as error:
-                words = f"there's no thread for more than {len(under_way)} calls at a time"
-                raise SovlToolsError(f"{words}: {error}") from error
+            start(
+                partial(make, place, arguments, call_id),
+                lambda mapped, error: ended.put((mapped, error)),
+            )
             under_way[place] = call_id
 
     try:

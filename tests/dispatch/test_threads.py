@@ -2,50 +2,10 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-from contextvars import copy_context
-from typing import Any
 
 import pytest
 
-from sovl_tools.threads import (
-    _Worker,
-)
 from tests.dispatch.toolbox import run_script
-from tests.patience import PATIENCE
-
-
-class Outcome:
-    """What became of a job."""
-
-    def __init__(self) -> None:
-        self._done = threading.Event()
-        self._result: tuple[Any, BaseException | None] = (None, None)
-
-    def __call__(self, value: Any, error: BaseException | None) -> None:
-        self._result = value, error
-        self._done.set()
-
-    @property
-    def result(self) -> tuple[Any, BaseException | None]:
-        assert self._done.wait(PATIENCE)
-        return self._result
-
-
-def done_by(worker: _Worker, function: Any) -> Any:
-    """Have a new worker do something and return its value; afterwards it is anyone's."""
-    outcome = Outcome()
-    worker.work.put((copy_context(), function, outcome))
-    value, error = outcome.result
-    assert error is None
-    return value
-
-
-def test_a_thread_that_has_had_no_job_for_a_while_ends() -> None:
-    thread = done_by(_Worker(idle_seconds=0.01), threading.current_thread)
-    thread.join(PATIENCE)
-    assert not thread.is_alive()
-
 
 INTERRUPTED = """
 import asyncio, signal, sys, threading

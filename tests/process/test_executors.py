@@ -242,8 +242,3 @@ steps:
     arguments: {text: hello}
     save_as: said
 """
-
-
-def test_an_executor_is_one() -> None:
-    with pytest.raises(TypeError, match="not 'pool'"):
-        tooler(executor="pool")

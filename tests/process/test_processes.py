@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import subprocess
@@ -414,14 +413,6 @@ def test_a_program_and_its_forked_child_have_workers(directory: Path, tmp_path: 
     command = [sys.executable, str(tmp_path / "forked.py"), str(directory), str(tmp_path / "found")]
     subprocess.run(command, check=True, timeout=PATIENCE, cwd=REPOSITORY)
     assert (tmp_path / "found").read_text() == 2 * "[True, False, True, True]\n"
-
-
-def test_workers_end_with_a_tooler_that_nobody_has_closed() -> None:
-    calling = tooler(definition_of(tools_in_code.whereabouts), mode="process", max_processes=1)
-    process = calling.call_sync("whereabouts", {"text": ""}).value[1]
-    del calling
-    gc.collect()
-    wait_until(lambda: not is_running(process))
 
 
 ENDLESS = """
