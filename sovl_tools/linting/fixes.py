@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -37,6 +36,7 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_at
 from sovl_tools.model.folder import KEYS, SECTIONS, ToolFolder, name_problem
+from sovl_tools.model.suggestion import nearest
 from sovl_tools.scaffolding.jsonedit import MARK, edit_json
 from sovl_tools.scaffolding.patch import insert, overwrite
 from sovl_tools.schema.keywords import KEYWORDS
@@ -47,8 +47,8 @@ DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"
 BEHIND = "ST413"
 """The finding that it always fixes; the omissions can be intentional."""
 
-_LIKE, _LEAD = 0.75, 0.1
-"""The least similarity of a name, and its least lead over the second most similar name."""
+_LIKE = 0.75
+"""The least similarity of a name that is meant."""
 _KEYWORDS, _TYPES = KEYWORDS, frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
 _MOST = 100
@@ -122,19 +122,6 @@ def _remove(path: Path, document: Document) -> None:
         del value_at(document, path[:-2])[path[-2]]
 
 
-def meant(word: str, known: frozenset[str]) -> str | None:
-    """Return the known name that a word is meant to be; None if that isn't clear."""
-    folded = _folded(word)[:80]
-    likeness = [(SequenceMatcher(None, _folded(each), folded).ratio(), each) for each in known]
-    (best, name), (second, _) = sorted([*likeness, (0.0, ""), (0.0, "")], reverse=True)[:2]
-    is_sure = best == 1 or (best >= _LIKE and best - second >= _LEAD)
-    return name if is_sure else None
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[-_\s]", "", name.casefold())
-
-
 def _renamed(case: FixCase, path: Path, name: str | None) -> Fix | None:
     """Return the fix that renames a key."""
     if name is None or name in value_at(case.document, path[:-1]):
@@ -146,8 +133,10 @@ def _renamed(case: FixCase, path: Path, name: str | None) -> Fix | None:
 
 def _only_meant(word: str, unknown: Sequence[str], known: frozenset[str]) -> str | None:
     """Return the known name that a word is meant to be, if no other unknown word is meant so."""
-    name = meant(word, known)
-    return None if [meant(each, known) for each in unknown].count(name) > 1 else name
+    name = nearest(word, known, cutoff=_LIKE)
+    return (
+        None if [nearest(each, known, cutoff=_LIKE) for each in unknown].count(name) > 1 else name
+    )
 
 
 def _renamed_to_one_of(case: FixCase, path: Path, known: frozenset[str]) -> Fix | None:
@@ -209,7 +198,9 @@ def _json_types(case: FixCase, path: Path) -> Fix | None:
     place = path if path[-1] == "type" else path[:-1]
     old = value_at(case.document, place)
     names = [
-        TYPES.get(each.casefold()) or meant(each, _TYPES) if isinstance(each, str) else None
+        TYPES.get(each.casefold()) or nearest(each, _TYPES, cutoff=_LIKE)
+        if isinstance(each, str)
+        else None
         for each in (old if isinstance(old, list) else [old])
     ]
     if None in names or len({*names}) < len(names):

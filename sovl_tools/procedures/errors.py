@@ -123,12 +123,9 @@ class ChangedProcedureError(SovlToolsError):
     """A procedure that differs from the one of the run to continue."""
 
     def __init__(self, name: str, run_id: str) -> None:
-        super().__init__(name, run_id)
+        super().__init__(f"procedure {name!r} has changed since run {run_id} began")
         self.name = name
         self.run_id = run_id
-
-    def __str__(self) -> str:
-        return f"procedure {self.name!r} has changed since run {self.run_id} began"
 
 
 class UnfinishedError(StepError):
@@ -164,25 +161,19 @@ class RunBusyError(SovlToolsError):
     """
 
     def __init__(self, run_id: str, pid: int, host: str) -> None:
-        super().__init__(run_id, pid, host)
+        super().__init__(f"run {run_id!r} is running in process {pid} on {host!r}")
         self.run_id = run_id
         self.pid = pid
         self.host = host
-
-    def __str__(self) -> str:
-        return f"run {self.run_id!r} is running in process {self.pid} on {self.host!r}"
 
 
 class RunOverError(SovlToolsError):
     """A finished run; ``state`` is its outcome."""
 
     def __init__(self, run_id: str, state: str) -> None:
-        super().__init__(run_id, state)
+        super().__init__(f"run {run_id!r} has {state}")
         self.run_id = run_id
         self.state = state
-
-    def __str__(self) -> str:
-        return f"run {self.run_id!r} has {self.state}"
 
 
 class TemplateError(_AdvisingError, ValueError):

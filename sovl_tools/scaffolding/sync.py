@@ -144,19 +144,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, ways: _Ways, *, limit: 
         reading = read_manifest(folder)
         is_absent = isinstance(reading, Unreadable) and reading.is_absent
         manifest = None if isinstance(reading, Unreadable) else reading.manifest
-    if manifest is None:
-        is_workable = is_absent
-    else:
-        # keys missing from ``parameters`` can be added; the rest must be a valid schema
-        problems = [each for each in published("tool").problems(manifest.document) if each.path]
-        is_workable = (
-            all(
-                (each.keyword, len(each.path)) == ("required", 1)
-                for each in problems
-                if each.path[0] == "parameters"
-            )
-            and excess(manifest.document.get("parameters", {})) is None
-        )
+    is_workable = is_absent if manifest is None else _is_workable(manifest)
     if not is_workable or name_problem(folder.name) is not None:
         return _refused(folder)
     if manifest is not None and not manifest.enabled:
@@ -168,10 +156,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, ways: _Ways, *, limit: 
     if found.spec is not None:
         return _patch(folder, manifest, found.spec, imported=found, ways=ways)
     wrong = check_manifest(folder, manifest).verdicts if manifest else ()
-    # an invalid ``requires`` is reported, and can't be read
-    places = [each.finding.place for each in wrong]
-    is_legible = all(getattr(each, "path", ())[:1] != ("requires",) for each in places)
-    missing = unmet(manifest.document) if manifest and is_legible else ()
+    missing = unmet(manifest.document) if manifest else ()
     # missing requirements explain why the import failed
     if found.verdicts and missing:
         return Sync(folder, verdicts=wrong, notes=(f"skipped: {', '.join(missing)}",))
@@ -180,6 +165,17 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, ways: _Ways, *, limit: 
     verdicts = found.verdicts or ask((agreement.missing_function, agreement.not_a_function), case)
     notes = (f"skipped: {found.reason}",) if found.reason else ()
     return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)
+
+
+def _is_workable(manifest: Manifest) -> bool:
+    """Return whether ``parameters`` is a valid schema but for keys that can be added."""
+    problems = [
+        each
+        for each in published("tool").problems(manifest.document)
+        if each.path[:1] in {("parameters",), ("requires",)}
+    ]
+    are_added = all((each.keyword, len(each.path)) == ("required", 1) for each in problems)
+    return are_added and excess(manifest.document.get("parameters", {})) is None
 
 
 def _refused(folder: ToolFolder) -> Sync:
