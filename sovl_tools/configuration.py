@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sovl_tools.model.call import Mode
-from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted
+from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.env_file import parse_env
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, SECTIONS
@@ -32,7 +32,6 @@ LOCK_FILE = "sovl-tools.lock"
 FILES = ("sovl-tools.toml", "pyproject.toml")
 """The names of the files in each directory, the winner first."""
 _TABLE = "sovl-tools"
-_TOO_DEEP = "tables or lists are nested too deep"
 _SECONDS = ("import-timeout", "timeout", "max-timeout", "cache-seconds")
 _PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures", "env-file")
 
@@ -161,8 +160,7 @@ def configuration(flags: Sequence[str] = ()) -> Configuration:
     ``SOVL_TOOLS_PLUGINS_DIR`` wins over the ``plugins`` of the file.
 
     Raises:
-        ConfigurationError: the file can't be read or says something else than it may, or there is
-            no current directory anymore.
+        ConfigurationError: the file can't be read or says something else than it may.
     """
     file = _nearest_file()
     table = _table(file) if file else {}
@@ -199,11 +197,7 @@ def _listed(variable: str) -> tuple[str, ...]:
 
 
 def _nearest_file() -> Path | None:
-    try:
-        here = Path.cwd()
-    except OSError as error:
-        words = f"{error.strerror}; go to a directory that is there"
-        raise ConfigurationError("the current directory", words) from error
+    here = Path.cwd()
     # only the nearest: a file further up belongs to another project
     files = (folder / name for folder in (here, *here.parents) for name in FILES)
     # os.path doesn't raise: a directory further up may be forbidden
@@ -215,8 +209,6 @@ def _table(file: Path) -> dict[str, Any]:
     try:
         # editors of Windows begin a file with a byte order mark
         document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except RecursionError as error:
-        raise ConfigurationError(str(file), _TOO_DEEP) from error
     except (OSError, ValueError) as error:
         raise ConfigurationError(str(file), str(error)) from error
     is_own = file.name == FILES[0]
@@ -228,13 +220,8 @@ def _table(file: Path) -> dict[str, Any]:
     source = str(file) if is_own else f"{file}: [tool.sovl-tools]"
     if table != {}:  # an empty table needs no engine to check it: 25 ms
         _check(source, table)
-    found: dict[str, Any] = {}
-    for written, value in table.items():
-        key = written.replace("_", "-")
-        if key in found:
-            raise ConfigurationError(source, f"{key!r} is there twice, with '-' and with '_'")
-        found[key] = _setting(key, value, file)
-    return found
+    settings = {key.replace("_", "-"): value for key, value in table.items()}
+    return {key: _setting(key, value, file) for key, value in settings.items()}
 
 
 def _setting(key: str, value: JSON, file: Path) -> Any:
@@ -283,22 +270,11 @@ def _pattern(text: str, file: Path) -> str:
 
 def _check(source: str, table: JSON) -> None:
     # TOML's dates and times aren't JSON; as null they have the wrong type everywhere
-    if depth(table) > MAX_DEPTH:
-        raise ConfigurationError(source, _TOO_DEEP)
-    text = json.dumps(table, default=lambda _: None)
-    plain = json.loads(text, parse_constant=lambda _: None)
+    plain = json.loads(json.dumps(table, default=lambda _: None))
     # the first one is raised: a partly wrong configuration is useless
     for problem in published("config").problems(plain):
-        # JSON has no word for this value, and TOML none for null
-        if problem.value is None and problem.path:
-            words = describe(problem).removesuffix(", not null")
-            words = f"{dotted(problem.path)} {words}, not a date, a time or nan"
-            raise ConfigurationError(source, words)
         if problem.keyword == "additionalProperties":
             name, where = problem.expected[0], dotted(problem.path)
-            if name == "tool" and source.endswith(FILES[0]):
-                words = f"the keys are at the top of {FILES[0]}, without [tool.sovl-tools]"
-                raise ConfigurationError(source, words)
             keys = (KEYS, (), _VIEW_KEYS, sorted(SECTIONS["annotations"]))[len(problem.path)]
             if problem.path[:1] == ("servers",):
                 keys = _SERVER_KEYS

@@ -78,10 +78,6 @@ def test_below_a_project_its_tools_hold_unless_there_are_some_here(here: Path) -
         ("paths = []", "paths must have at least 1 item, not 0 items"),
         ("paths = ['a', 5]", "paths[1] must be a string, not the integer 5"),
         ("import_timeout = 0", "import_timeout must be more than 0, not 0"),
-        (
-            "import_timeout = 2020-01-01",
-            "import_timeout must be a number, not a date, a time or nan",
-        ),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(here: Path, text: str, message: str) -> None:
@@ -91,22 +87,13 @@ def test_a_setting_that_makes_no_sense_is_refused(here: Path, text: str, message
     assert str(caught.value).startswith(f"{file}: [tool.sovl-tools]: {message}")
 
 
-@pytest.mark.parametrize("name", ["sovl_tools", "sovltools", "Sovl-Tools"])
-def test_a_table_of_nearly_that_name_is_not_passed_over(here: Path, name: str) -> None:
+def test_a_table_of_nearly_that_name_is_not_passed_over(here: Path) -> None:
+    name = "sovl_tools"
     file = here / "pyproject.toml"
     file.write_text(f"[tool.{name}]\npaths = ['a']")
     with pytest.raises(ConfigurationError) as caught:
         configuration()
     assert str(caught.value) == f"{file}: [tool.{name}]: the table is [tool.sovl-tools]"
-
-
-def test_a_file_of_its_own_has_its_keys_at_the_top(here: Path) -> None:
-    file = here / "sovl-tools.toml"
-    file.write_text("[tool.sovl-tools]\npaths = ['a']")
-    with pytest.raises(ConfigurationError) as caught:
-        configuration()
-    words = "the keys are at the top of sovl-tools.toml, without [tool.sovl-tools]"
-    assert str(caught.value) == f"{file}: {words}"
 
 
 @pytest.mark.parametrize(

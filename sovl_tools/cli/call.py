@@ -42,12 +42,10 @@ EXITS = {
 @option.dask
 @option.locked
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
-@click.option(
+@option.file(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Write the result to a file: a picture or sound as it is, anything else as JSON.",
+    words="Write JSON into a file, or the result's picture or sound.",
 )
 @click.pass_context
 def call(

@@ -184,8 +184,6 @@ def plugins_of(
     places: Places, settings: Settings
 ) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
     """Return the tools in plugins, and the findings in their directories."""
-    if not places.plugins:
-        return (), ()
     if not settings.imports:
-        return child_checks.missing_plugins(places.plugins)
+        return (), ()
     return child_checks.check_plugins(places.plugins, settings.limit, places.configuration)

@@ -81,12 +81,7 @@ class Subject(NamedTuple):
 @click.argument("sources", nargs=-1, metavar="[NAME|COMMAND|URL|FILE]...")
 @click.option("--update", is_flag=True, help="Write the snapshots, and print the differences.")
 @click.option("--locked", is_flag=True, help="Fail at any difference from the snapshot.")
-@click.option(
-    "--against",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Compare with this file. Default: mcp/NAME.json for a server.",
-)
+@option.file("--against", words="Compare with this file. Default: mcp/NAME.json for a server.")
 @option.header
 @option.env
 @option.timeout(f"The time limit for each answer of a server. Default: {SERVER_TIMEOUT:g}.")

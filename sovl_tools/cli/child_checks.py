@@ -124,18 +124,6 @@ def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diag
     return [each for path in paths for each in check_procedure(read_found_procedure(path), catalog)]
 
 
-def missing_plugins(paths: Iterable[str]) -> Findings:
-    """Return a finding for each directory of modules that is missing; no module runs."""
-    found = []
-    for path in paths:
-        try:
-            os.listdir(path)
-        except OSError as error:
-            reason = "it is not there" if not os.path.isdir(path) else error.strerror
-            found.append(unavailable(f"the directory can't be listed: {reason}", path))
-    return Findings((), tuple(found))
-
-
 def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Findings:
     """Return the answer of a child process, or a finding at the path if it fails."""
     child = Child(__name__, echo)

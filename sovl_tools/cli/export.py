@@ -49,13 +49,7 @@ EXITS = {1: "The provider would reject the definitions."}
     help="Only this tool; can be repeated, the order counts.",
 )
 @click.option("--tokens", is_flag=True, help="Estimate the tokens of the definitions instead.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Write into a file; - is the standard output.",
-)
+@option.file("-o", "--output", words="Write into a file; - is the standard output.")
 @click.pass_context
 def export(
     ctx: click.Context,

@@ -48,7 +48,7 @@ class LazyGroup(click.Group):
     """A group whose commands are imported when they are used.
 
     Args:
-        groups: where each command is, and its line in the list of commands, by heading.
+        groups: where each command is in this package, and its line in the list, by heading.
         moved: what to tell users of commands of earlier versions.
     """
 
@@ -77,7 +77,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._places:
             return None
         module, _, attribute = self._places[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        command: click.Command = getattr(import_module(f"sovl_tools.cli.{module}"), attribute)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

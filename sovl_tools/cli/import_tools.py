@@ -47,18 +47,12 @@ _MOST_SHOWN = 20
 
 
 COMMANDS = {
-    "mcp": (
-        "sovl_tools.cli.import_tools:import_mcp",
-        "Write a folder for each tool of an MCP server.",
-    ),
+    "mcp": ("import_tools:import_mcp", "Write a folder for each tool of an MCP server."),
     "openapi": (
-        "sovl_tools.cli.import_tools:import_openapi",
-        "Write a folder for each operation of an OpenAPI 3 document.",
+        "import_tools:import_openapi",
+        "Write a folder for each operation of an OpenAPI document.",
     ),
-    "openai": (
-        "sovl_tools.cli.import_tools:import_openai",
-        "Write a folder for each definition in a file.",
-    ),
+    "openai": ("import_tools:import_openai", "Write a folder for each definition in a file."),
 }
 EXAMPLES = """\b
 Examples:
@@ -221,11 +215,9 @@ _WIDTH = 88
 @option.header
 @option.env
 @option.timeout(f"The time limit for each answer of the server. Default: {SERVER_TIMEOUT:g}.")
-@click.option(
+@option.file(
     "--locked",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Reject tools that differ from this snapshot of sovl-tools check, now and when called.",
+    words="Reject tools that differ from this snapshot of sovl-tools check.",
 )
 @target_options
 def import_mcp(

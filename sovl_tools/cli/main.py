@@ -15,52 +15,40 @@ from sovl_tools.threads import any_given_up
 
 GROUPS = {
     "Write": {
-        "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
-        "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
-        "import": (
-            "sovl_tools.cli.import_tools:import_",
-            "Write folders for tools that are defined elsewhere.",
-        ),
+        "new": ("new:new", "Write the folder of a new tool."),
+        "sync": ("sync:sync", "Bring manifests into line with their functions."),
+        "import": ("import_tools:import_", "Write folders for tools that are defined elsewhere."),
     },
     "Check": {
-        "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
-        "test": ("sovl_tools.cli.test:test", "Run the examples of tools as tests."),
-        "diff": (
-            "sovl_tools.cli.diff:diff",
-            "Show changes in tools, and which of them break callers.",
-        ),
-        "check": (
-            "sovl_tools.cli.check_servers:check",
-            "Check MCP servers, and compare them with reviewed snapshots.",
-        ),
-        "lock": ("sovl_tools.cli.lock:lock", "Record the tools that have been reviewed."),
-        "explain": ("sovl_tools.cli.explain:explain", "Explain a rule of validate."),
-        "schema": ("sovl_tools.cli.explain:schema", "Print a published JSON Schema."),
+        "validate": ("validate:validate", "Check tool folders, as in CI."),
+        "test": ("test:test", "Run the examples of tools as tests."),
+        "diff": ("diff:diff", "Show changes in tools, and which of them break callers."),
+        "check": ("check_servers:check", "Check MCP servers, and compare them with snapshots."),
+        "lock": ("lock:lock", "Record the tools that have been reviewed."),
+        "explain": ("explain:explain", "Explain a rule of validate."),
+        "schema": ("explain:schema", "Print a published JSON Schema."),
     },
     "Use": {
-        "list": ("sovl_tools.cli.show:list_tools", "List the tools."),
-        "show": ("sovl_tools.cli.show:show", "Show one tool, or a procedure."),
-        "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
-        "map": ("sovl_tools.cli.map:map_tool", "Call a tool with each of many inputs."),
-        "match": ("sovl_tools.cli.search:match", "Find tools by their activation phrases."),
-        "search": ("sovl_tools.cli.search:search", "Find tools by words."),
-        "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
+        "list": ("show:list_tools", "List the tools."),
+        "show": ("show:show", "Show one tool, or a procedure."),
+        "call": ("call:call", "Call a tool and print its result as JSON."),
+        "map": ("map:map_tool", "Call a tool with each of many inputs."),
+        "match": ("search:match", "Find tools by their activation phrases."),
+        "search": ("search:search", "Find tools by words."),
+        "export": ("export:export", "Print tools in a provider's format."),
     },
     "Live": {
-        "dev": ("sovl_tools.cli.dev:dev", "Show the tools in the browser while you edit them."),
-        "watch": ("sovl_tools.cli.watch:watch", "Reload tools while you edit them."),
-        "serve": ("sovl_tools.cli.serve:serve", "Offer tools to editors and assistants (MCP)."),
-        "install": (
-            "sovl_tools.cli.install:install",
-            "Set up an editor or an assistant to serve the tools.",
-        ),
+        "dev": ("dev:dev", "Show the tools in the browser while you edit them."),
+        "watch": ("watch:watch", "Reload tools while you edit them."),
+        "serve": ("serve:serve", "Offer tools to editors and assistants (MCP)."),
+        "install": ("install:install", "Set up an editor or an assistant to serve the tools."),
     },
     "Procedures and agents": {
-        "run": ("sovl_tools.cli.run:run", "Run a procedure, or check earlier runs."),
-        "chat": ("sovl_tools.cli.chat:chat", "Talk to a model that calls the tools."),
+        "run": ("run:run", "Run a procedure, or check earlier runs."),
+        "chat": ("chat:chat", "Talk to a model that calls the tools."),
     },
 }
-"""Where each command is, and its line in the list of commands, by group."""
+"""Where each command is in this package, and its line in the list of commands, by group."""
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 

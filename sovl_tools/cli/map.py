@@ -54,13 +54,7 @@ EXITS = {
     help="The arguments of each call: a JSON object a line, or .csv with the names of parameters in"
     " the first row; - for the standard input.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Where the results go. Default: the standard output.",
-)
+@option.file("-o", "--output", words="Where the results go. Default: the standard output.")
 @click.option(
     "--workers",
     type=click.IntRange(1, 10_000),

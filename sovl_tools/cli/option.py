@@ -205,3 +205,8 @@ env = click.option(
     metavar="KEY[=VALUE]",
     help="A variable for the server's process; can be repeated.",
 )
+
+
+def file(*names: str, words: str) -> Callable[[_F], _F]:
+    """Add an option that names a file."""
+    return click.option(*names, type=click.Path(dir_okay=False), metavar="FILE", help=words)

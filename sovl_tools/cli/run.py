@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shlex
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -24,11 +25,11 @@ from sovl_tools.cli.procedures import (
     show_run,
     with_procedures_it_runs,
 )
-from sovl_tools.cli.run_display import Lines
 from sovl_tools.cli.terminal_host import Reports, terminal_host
 from sovl_tools.configured import open_registry
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.actions import ACTIONS
+from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.procedures.errors import (
     ChangedProcedureError,
@@ -41,7 +42,13 @@ from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.outline import plan
 from sovl_tools.procedures.parse.library import ProcedureDocument
 from sovl_tools.procedures.procedure import Procedure, checked_inputs
-from sovl_tools.procedures.run.environment import Event, RunStarted
+from sovl_tools.procedures.run.environment import (
+    Event,
+    RunStarted,
+    StepEnded,
+    StepRetried,
+    StepStarted,
+)
 from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
@@ -65,13 +72,7 @@ EXITS = {
 @click.argument("file", type=click.Path(), required=False)
 @click.option("--input", "pairs", multiple=True, metavar="KEY=VALUE", help="One input; repeatable.")
 @click.option("--inputs", "text", metavar="JSON|@FILE|-", help="All inputs as one JSON object.")
-@click.option(
-    "--journal",
-    "journal_path",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Record the run in this file, so that it can be resumed.",
-)
+@option.file("--journal", "journal_path", words="Record the run in this file, to resume it.")
 @click.option("--resume", "run_id", metavar="ID", help="Continue a run of the journal.")
 @click.option("--force", is_flag=True, help="Resume although the procedure has changed.")
 @click.option("--repeat-unfinished", is_flag=True, help="Also take steps again that were running.")
@@ -305,3 +306,61 @@ _ADVICE: Mapping[type[BaseException], str] = {
     ChangedProcedureError: "; continue all the same with --force",
     UnfinishedError: "; take it again with --repeat-unfinished",
 }
+
+_ITERATION = re.compile(r"\[(\d+)\]\.steps\.\d+$")
+_BRANCH = re.compile(r"\.branches\.(\w+)\.\d+$")
+_WORDS = {
+    "started": ("started", "cyan"),
+    "succeeded": ("done", "green"),
+    "failed": ("failed", "bold red"),
+    "skipped": ("skipped", "dim"),
+    "continued": ("failed, goes on", "yellow"),
+    "known": ("done before", "green"),
+}
+"""The words for the state of a step, and their style in a terminal."""
+_WIDTH = max(len(word) for word, _ in _WORDS.values())
+
+
+class Lines:
+    """Writes events of a run to the error output."""
+
+    def __init__(self, reports: Reports) -> None:
+        self._last: str | None = None
+        self._reports = reports
+
+    def hear(self, event: Event) -> None:
+        """Show an event."""
+        if not isinstance(event, Progress | LogMessage):
+            self._reports.end()
+        match event:
+            case RunStarted():
+                run = f", run {event.run_id}" if event.run_id else ""
+                show(plain(f"{event.procedure}{run}"), err=True)
+            case StepStarted():
+                _show_step("started", event)
+            case StepRetried():
+                again = f"attempt {event.attempt + 1} in {event.delay:g} s"
+                _show_step("failed", event, f": {event.message}; {again}")
+            case StepEnded():
+                _show_step(event.state, event, self._ending(event))
+            case _:
+                self._reports.hear(event)
+
+    def _ending(self, event: StepEnded) -> str:
+        """Return the duration of a step, and the reason of a failure unless it was just shown."""
+        took = "" if event.state in {"skipped", "known"} else f"  in {event.duration:.2f} s"
+        is_news = event.message is not None and event.message != self._last
+        self._last = event.message
+        return f"{took}: {event.message}" if is_news else took
+
+
+def _show_step(state: str, event: StepStarted | StepRetried | StepEnded, more: str = "") -> None:
+    word, tint = _WORDS[state]
+    label = event.label
+    # the first step of an iteration or of a branch says which one begins
+    if (iteration := _ITERATION.search(event.key)) is not None:
+        label = f"#{int(iteration[1]) + 1} {label}"
+    elif (branch := _BRANCH.search(event.key)) is not None:
+        label = f"{branch[1]}: {label}"
+    indent = " " * (_WIDTH - len(word) + 2 + 2 * event.depth)
+    show([(word, tint), plain(f"{indent}{label}  [{event.key}]{more}")], err=True)

@@ -10,6 +10,7 @@ from time import perf_counter
 import click
 
 from sovl_tools.cli import option
+from sovl_tools.cli.arguments import read_text
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -19,14 +20,23 @@ from sovl_tools.cli.command import (
     refuse_unlisted,
     settings,
 )
-from sovl_tools.cli.load_tools import complete_names
-from sovl_tools.cli.output import json_text, write_each
-from sovl_tools.cli.routes import check_routes
+from sovl_tools.cli.load_tools import all_tools, complete_names
+from sovl_tools.cli.output import json_text, show, show_json, table, write_each
 from sovl_tools.cli.terminal_host import Reports, terminal_host
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.example_processes import run_examples
 from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, groups_of
-from sovl_tools.linting.routing import DEPTHS
+from sovl_tools.linting.routing import (
+    DEPTHS,
+    OFFERING,
+    WAYS,
+    Routed,
+    RouteError,
+    Routing,
+    document_of,
+    read_routes,
+    routing_of,
+)
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.sources import aliases_of, collect
@@ -36,6 +46,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.services import Case, Failure, junit_document
 from sovl_tools.reporting.text import Piece, plain
+from sovl_tools.schema.problem import shown
 
 EXAMPLES = """\b
 Examples:
@@ -98,22 +109,9 @@ _MOST_PROCESSES = 64
     "--at-least",
     type=click.FloatRange(0, 1),
     metavar="R",
-    help="With --routes: fail if the recall of both ways together is less, from 0 to 1.",
+    help="With --routes: fail if the recall@1 of both ways together is less.",
 )
-@click.option(
-    "--at",
-    "depth",
-    type=click.Choice([str(each) for each in DEPTHS]),
-    default=str(DEPTHS[0]),
-    show_default=True,
-    help="With --routes: which recall --at-least is about.",
-)
-@click.option(
-    "--junit",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Also write the results to a file, in JUnit's format.",
-)
+@option.file("--junit", words="Also write the results to a file, in JUnit's format.")
 @option.format_("text", "json")
 @click.pass_context
 def test(
@@ -129,7 +127,6 @@ def test(
     locked: bool | None,
     routes: str | None,
     at_least: float | None,
-    depth: str,
     junit: str | None,
     format_: str,
 ) -> None:
@@ -156,7 +153,7 @@ def test(
         if names or words or include or junit:
             raise Misuse("--routes takes no NAME, -k, --include or --junit")
         options = option.ToolOptions(tools, locked)
-        ctx.exit(check_routes(routes, options, format_, at_least=at_least, depth=int(depth)))
+        ctx.exit(check_routes(routes, options, format_, at_least=at_least))
     if at_least is not None:
         raise Misuse("--at-least needs --routes")
     if interactive:
@@ -287,3 +284,92 @@ def _case(tested: Tested) -> Case:
         tested.message if tested.status == "skipped" else "",
         tested.duration,
     )
+
+
+_MOST_LINES = 20
+_MOST_WORDS = 5
+
+
+def check_routes(
+    file: str, tools: option.ToolOptions, format_: str, *, at_least: float | None
+) -> int:
+    """Show the routes of a file's strings; return the exit code.
+
+    Raises:
+        Misuse: the file can't be read, or a line of it is wrong.
+    """
+    try:
+        routes = read_routes(read_text(file))
+        if not routes:
+            raise Misuse(f"{file}: there's no string in it")
+        routing = routing_of(routes, all_tools(tools))
+    except RouteError as error:
+        raise Misuse(f"{file}:{error.line}: {plain(error.message)}") from error
+    recall = routing.recall("both", DEPTHS[0])
+    if at_least is not None and recall is None:
+        raise Misuse(f"{file}: no string is meant for a tool that is there, so there's no recall")
+    if format_ == "json":
+        show_json(document_of(routing), indent=2)
+    else:
+        show("\n".join(_routing_lines(file, routing)))
+    if at_least is None or recall is None or recall >= at_least:
+        return 0
+    show(f"recall@{DEPTHS[0]} is {recall:.3f}, below {at_least:g}", err=True)
+    return FINDINGS
+
+
+def _routing_lines(file: str, routing: Routing) -> Iterator[str]:
+    yield from _some([_missed(file, each) for each in routing.meant if each.is_missed])
+    yield from _some([_false_offer(file, each) for each in routing.false_offers("both")])
+    yield from _some([_collision(file, each) for each in routing.routed if each.colliding])
+    yield from _some(
+        [f"{file}:{route.line}: omitted: {plain(why)}" for route, why in routing.left_out]
+    )
+    if routing.meant:
+        head = ["recall", *(f"@{depth}" for depth in DEPTHS), f"NDCG@{DEPTHS[-1]}"]
+        rows = [
+            [way, *(f"{routing.recall(way, d):.2f}" for d in DEPTHS), f"{routing.ndcg(way):.2f}"]
+            for way in WAYS
+        ]
+        yield table(head, rows, numbers=range(1, len(head)))
+    number = len(routing.unmeant)
+    if number:
+        by_way = [f"{len(routing.false_offers(way))} by {way}" for way in OFFERING]
+        yield f"false offers: {', '.join(by_way)} of {counted(number, 'text')} for no tool"
+    yield f"{counted(len(routing.routed), 'text')}, {len(routing.meant)} of them for a tool"
+
+
+def _some(lines: Sequence[str]) -> Iterator[str]:
+    yield from lines[:_MOST_LINES]
+    if len(lines) > _MOST_LINES:
+        yield f"… and {len(lines) - _MOST_LINES:,} more like the last one"
+
+
+def _missed(file: str, routed: Routed) -> str:
+    route, rank = routed.route, routed.rank("both")
+    place = "is not found" if rank is None else f"comes as number {rank}"
+    others = routed.found["both"][:1]
+    astray = _astray(routed.astray) if others else ""
+    first = f"{others[0]!r} comes first{astray}" if others else "no tool is found"
+    text = f"{file}:{route.line}: {shown(route.text)} is meant for {route.tool!r}, which {place}"
+    return f"{plain(text)}; {first}"
+
+
+def _astray(words: Sequence[str]) -> str:
+    """Return the words that lead astray; there are none where only the meaning is similar."""
+    return f", by {', '.join(map(repr, words[:_MOST_WORDS]))}" if words else ""
+
+
+def _false_offer(file: str, routed: Routed) -> str:
+    tool = routed.found["both"][0]
+    way = next(way for way in WAYS if tool in routed.found[way])
+    text = f"{file}:{routed.route.line}: {shown(routed.route.text)} is meant for no tool"
+    return f"{plain(text)}; {way} finds {tool!r}"
+
+
+def _collision(file: str, routed: Routed) -> str:
+    phrases = [f"{one.phrase!r} of {tool}" for tool, one in routed.colliding.items()]
+    text = (
+        f"{file}:{routed.route.line}: in {shown(routed.route.text)} stand {' and '.join(phrases)}"
+    )
+    return plain(text)

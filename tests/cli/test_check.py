@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -85,31 +84,16 @@ def test_findings_point_into_the_snapshot(raw: Raw, run: Run) -> None:
     assert run("check", "--ignore", "ST218", "--warnings-as-errors").code == 0
 
 
-# what a server of the era without a handshake answers first
-NEWER: dict[str, Any] = {
-    "initialize": None,
-    "server/discover": {
-        "supportedVersions": ["2026-07-28"],
-        "capabilities": {"tools": {}},
-        "resultType": "complete",
-        "ttlMs": 0,
-        "cacheScope": "private",
-    },
-}
-ENDLESS = {"tools": [tool()], "nextCursor": "again"}
 CIRCLE = [{"tools": [tool(each)], "nextCursor": each} for each in ("a", "b")]
 OTHERS = [{"tools": [tool("a")]}, {"tools": [tool("b")]}]
-LOUD = {"tools": [tool("a")], "nextCursor": 5}
 
 
 @check_each(
     ("answers", "words"),
     [
         ({"tools/list": None}, "did not answer in 0.5 s"),
-        ({"tools/list": ENDLESS}, "sends pages of tools that do not end"),
         ({"tools/list": CIRCLE}, "sends pages of tools that do not end"),
         ({"tools/list": OTHERS}, "lists different tools each time"),
-        ({**NEWER, "tools/list": None}, "did not answer in 0.5 s"),
     ],
 )
 def test_a_server_that_misbehaves_is_one_clear_outcome(
@@ -304,11 +288,3 @@ def test_a_server_that_fails_keeps_no_other_from_its_check(
     assert done.code == 2
     assert "mcp/gone.json: no-such-program can't be reached" in done.err
     assert "ST218" in done.out
-
-
-def test_a_shell_command_is_a_source(run: Run) -> None:
-    done = run("check", shlex.join(["no-such-program", "--x"]))
-    assert (done.code, "no-such-program can't be reached" in done.err) == (2, True)
-    assert run("check", "http://").code == 2
-    assert run("check").code == 2
-    assert run("check", "missing.json").code == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -90,16 +89,6 @@ def test_a_breaking_change_is_in_order_with_a_higher_version(
     assert (code, "breaking" in out) == (0, True)
     assert out.splitlines()[0] == "echo 1.0 → 1.1"
     assert run("diff", "old") == (code, out, ""), "by default it is what is configured"
-
-
-def test_a_revision_has_its_own_directories(run: Run, write: Write, repository: Path) -> None:
-    write("echo")
-    commit(repository)
-    os.rename(repository / "tools", repository / "moved")
-    assert run("diff", "HEAD").code == 2, "there's no ./tools anymore"
-    (repository / "sovl-tools.toml").write_text('paths = ["moved"]\n')
-    code, out, _ = run("diff", "HEAD")
-    assert (code, out.splitlines()[:2]) == (0, ["echo", "  compatible  the tool is new"])
 
 
 def test_a_link_in_a_revision_leads_nowhere(run: Run, write: Write, repository: Path) -> None:

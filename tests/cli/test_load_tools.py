@@ -38,13 +38,6 @@ def test_a_plugin_that_breaks_is_told(run: Run, plugin: Path, command: list[str]
     assert run("validate").out.startswith(words)
 
 
-def test_a_directory_of_plugins_that_is_not_there_is_told(run: Run) -> None:
-    done = run("list", SOVL_TOOLS_PLUGINS_DIR="nowhere")
-    words = "nowhere: ST701 the directory can't be listed"
-    assert (done.code, done.err.startswith(words)) == (0, True)
-    assert words in run("validate", SOVL_TOOLS_PLUGINS_DIR="nowhere").out
-
-
 def test_an_entry_point_that_breaks_is_told(run: Run, tmp_path: Path) -> None:
     Site(tmp_path / "site").install("broken", broken="no_such_module:echo")
     path = os.pathsep.join([str(REPOSITORY), str(tmp_path / "site")])

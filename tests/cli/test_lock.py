@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Run, Write, code_of
+from tests.conftest import Run, Write
 
 
 def edit(folder: Path) -> None:
@@ -94,12 +94,3 @@ def test_call_and_run_refuse_what_is_not_as_it_was_locked(
     for arguments in (("call", *given, "other", "text=hi"), ("run", *given, "say_other.yaml")):
         assert run(*arguments).code == 0, arguments
     assert run("call", "--no-locked", "echo", "text=hi").out == '"HI"\n'
-
-
-def test_a_lock_lies_beside_the_configuration(run: Run, write: Write, tmp_path: Path) -> None:
-    write("echo")
-    (tmp_path / "sovl-tools.toml").write_text('paths = ["tools"]\n')
-    below = tmp_path / "tools" / "echo"
-    assert run("lock", "--tools", str(below.parent)).code == 0
-    assert (tmp_path / "sovl-tools.lock").exists()
-    assert code_of("echo") == (below / "echo.py").read_text(), "nothing else is touched"

@@ -5,14 +5,12 @@ import os
 import re
 from pathlib import Path
 
-import click
 import pytest
 import yaml
 
-from sovl_tools.cli.main import COMMANDS, group
+from sovl_tools.cli.main import COMMANDS
 from sovl_tools.linting.rules import RULES
 from tests.conftest import REPOSITORY, Run, Write, manifest_of
-from tests.tables import check_each
 
 
 @pytest.fixture
@@ -54,44 +52,11 @@ def test_a_command_of_earlier_versions_says_where_it_went(run: Run, name: str, w
     assert words in done.err.splitlines()[-1]
 
 
-def test_help_lists_the_commands_in_groups(run: Run) -> None:
-    lines = run("--help", COLUMNS="80").out.splitlines()
-    headings = ["Write:", "Check:", "Use:", "Live:", "Procedures and agents:"]
-    assert [line for line in lines if line in headings] == headings
-    live = [line.split()[0] for line in lines[lines.index("Live:") + 1 :][:4]]
-    assert live == ["dev", "watch", "serve", "install"]
-
-
-@check_each(("command", "most"), [("validate", 14), ("serve", 20)])
-def test_a_command_has_few_options(command: str, most: int) -> None:
-    found = group.get_command(click.Context(group), command)
-    assert found is not None
-    shown = [each for each in found.params if isinstance(each, click.Option) and not each.hidden]
-    assert len(shown) <= most
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_breaks_no_word_and_fits_80_columns(run: Run, name: str) -> None:
     lines = run(name, "--help", COLUMNS="60").out.splitlines()
     assert not [line for line in lines if re.search(r"\w-$", line)]
     assert max(map(len, run(name, "--help", COLUMNS="80").out.splitlines())) <= 80
-
-
-@pytest.mark.usefixtures("two")
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        (["--tag", "a"], ["echo", "shout"]),
-        (["--tag", "a", "--tag", "b"], ["echo"]),
-        (["--category", "text"], ["echo"]),
-        (["--name", "sh*"], ["shout"]),
-        (["--name", "x*"], []),
-    ],
-)
-def test_list_filters(options: list[str], names: list[str], run: Run) -> None:
-    written = run("list", *options, "--format", "json").out
-    assert [entry["name"] for entry in json.loads(written)] == names
-    assert yaml.safe_load(run("list", *options, "--format", "yaml").out) == json.loads(written)
 
 
 def test_list_says_how_many_did_not_load(run: Run, write: Write) -> None:
@@ -116,41 +81,6 @@ def test_what_is_not_loaded_is_dimmed_on_a_terminal(terminal: Run, write: Write)
     lines = terminal("list", COLUMNS="60").out.splitlines()
     assert [line.startswith("\x1b[2m") for line in lines] == [False, False, True, True]
     assert "\x1b" not in terminal("list", NO_COLOR="1").out
-
-
-SCHEMAS = {
-    "either": {"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "This\nor that."},
-    "fixed": {"const": 5},
-    "unit": {"$ref": "#/$defs/Unit"},
-    "place": {"type": "object", "properties": {"lines": {"type": "array", "items": {}}}},
-    "whatever": {"default": None},
-    "never": False,
-}
-
-
-def test_show_says_what_the_prompt_says(run: Run, write: Write) -> None:
-    parameters = {
-        "type": "object",
-        "properties": SCHEMAS,
-        "required": ["fixed"],
-        "$defs": {"Unit": {"type": "string", "title": "A unit", "enum": ["m", "ft"]}},
-    }
-    write("echo", manifest_of("echo", parameters=parameters), "def echo(**given): ...\n")
-    lines = run("show", "echo").out.partition("parameters:\n")[2].splitlines()
-    assert lines == [
-        "  either  string or integer",
-        "      This",
-        "      or that.",
-        "  fixed  integer, required",
-        "      Must be 5.",
-        "  unit  string",
-        "      A unit",
-        '      One of: "m", "ft".',
-        "  place  object",
-        "      - lines (array, optional)",
-        "        - each item",
-        "  whatever  anything, default null",
-    ]
 
 
 @pytest.mark.usefixtures("two")
@@ -217,27 +147,10 @@ def test_a_rule_leads_to_its_page_on_the_site_that_the_distribution_names(
     assert [each["helpUri"] for each in rules] == [page]
 
 
-@pytest.mark.parametrize("name", ["tool", "config"])
-def test_schema_prints_a_json_schema(name: str, run: Run) -> None:
-    assert json.loads(run("schema", name).out)["$id"] == f"urn:sovl-tools:schema:{name}"
-
-
-def test_every_command_has_help_with_an_example(run: Run) -> None:
-    for name in COMMANDS:
-        done = run(name, "--help")
-        assert (done.code, done.err) == (0, "")
-        assert f"sovl-tools {name}" in done.out
-        assert "Example" in done.out
-
-
 def test_an_unknown_command_is_misuse_with_a_suggestion(run: Run) -> None:
     done = run("valdate")
     assert done.code == 2
     assert "did you mean 'validate'?" in done.err
-
-
-def test_the_version_is_printed(run: Run) -> None:
-    assert re.fullmatch(r"sovl-tools, version \d+\.\d+\.\d+(rc\d+)?\n", run("--version").out)
 
 
 def test_names_of_tools_are_completed_without_importing_any(run: Run, write: Write) -> None:
@@ -246,14 +159,3 @@ def test_names_of_tools_are_completed_without_importing_any(run: Run, write: Wri
         "", _SOVL_TOOLS_COMPLETE="bash_complete", COMP_WORDS="sovl-tools call e", COMP_CWORD="2"
     )
     assert done.out == "plain,echo\n"
-
-
-def test_settings_come_from_the_nearest_project(run: Run, write: Write, tmp_path: Path) -> None:
-    write("echo")
-    (tmp_path / "tools").rename(tmp_path / "elsewhere")
-    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\npaths = ["elsewhere"]\n')
-    assert "echo" in run("list").out
-    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\npath = 5\n")
-    done = run("list")
-    assert done.code == 2
-    assert "'path' is not a key; did you mean 'paths'?" in done.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import REPOSITORY, Run, Write, manifest_of
+from tests.conftest import Run, Write, manifest_of
 from tests.tables import check_each
 
 ROUTES = [
@@ -28,7 +28,6 @@ EXPECTED = """\
 5: "will it rain under my umbrella shop" is meant for 'umbrella', which comes as number 2; 'forecast' comes first, by 'will it rain'
 7: "so will it rain?" is meant for no tool; match finds 'forecast'
 5: in "will it rain under my umbrella shop" stand 'will it rain' of forecast and 'umbrella shop' of umbrella
-'forecast' precedes 'umbrella' in 2 texts, by 'weather', 'will it rain'
 recall     @1    @3    @5   @10  NDCG@10
 match    0.20  0.40  0.40  0.40     0.33
 search   0.60  0.80  0.80  0.80     0.73
@@ -90,10 +89,7 @@ def test_json_has_it_all(run: Run, routes: Any) -> None:
         ((), 0),
         (("--at-least", "0.4"), 0),
         (("--at-least", "0.41"), 1),
-        (("--at-least", "0.8", "--at", "3"), 0),
-        (("--at-least", "0.81", "--at", "5"), 1),
         (("--at-least", "1.1"), 2),
-        (("--at", "2"), 2),
     ],
 )
 def test_the_exit_code_says_whether_it_is_enough(
@@ -147,9 +143,3 @@ def test_without_texts_for_a_tool_there_is_no_recall(run: Run, routes: Any) -> N
 def test_the_input_will_do(run: Run) -> None:
     done = run("test", "--routes", "-", stdin='{"text": "will it rain", "tool": "forecast"}')
     assert (done.code, done.out.splitlines()[-1]) == (0, "1 text, 1 of them for a tool")
-
-
-def test_texts_for_the_shipped_tools_lead_to_them(run: Run) -> None:
-    file = str(REPOSITORY / "tests" / "tools" / "routes.jsonl")
-    done = run("test", "--routes", file, "--tools", str(REPOSITORY / "tools"), "--at-least", "1")
-    assert (done.code, done.err) == (0, "")

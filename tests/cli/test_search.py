@@ -34,20 +34,7 @@ def test_search_says_which_words_were_found_where(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("two")
-def test_search_returns_no_more_than_the_limit(run: Run) -> None:
-    assert len(run("search", "weather", "--limit", "1").out.splitlines()) == 1
-
-
-@pytest.mark.usefixtures("two")
 def test_a_search_that_finds_nothing_says_so(run: Run) -> None:
     done = run("search", "kangaroo")
     assert (done.code, done.out) == (0, "no tool has a word of the query\n")
     assert run("search", "kangaroo", "--format", "json").out == "[]\n"
-
-
-@pytest.mark.parametrize("arguments", [(), ("weather", "--limit", "0")])
-@pytest.mark.usefixtures("two")
-def test_a_search_without_a_query_or_with_a_bad_limit_is_misuse(
-    arguments: tuple[str, ...], run: Run
-) -> None:
-    assert run("search", *arguments).code == 2

@@ -21,7 +21,6 @@ OUTSIDE = [
     "concise=../site/evil.pth",
     "json=/{outside}/report.json",
     "sarif=linked/report.sarif",
-    "concise=.venv/lib/site-packages/evil.pth",
     "concise=conftest.py",
     "concise=pth.txt",
     "github=/dev/stdout",

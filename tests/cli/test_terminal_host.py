@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Answer, Approval, ApprovalRequest, ElicitationError, Question, ToolError
+from sovl_tools import Answer, Approval, ApprovalRequest, Question
 from sovl_tools.cli.terminal_host import approval, fill_form
 from tests.cli.sessions import CTRL_C, CTRL_D, session
 from tests.conftest import Run, Write, manifest_of
@@ -92,16 +92,6 @@ def test_approval_is_a_clear_yes(lines: list[str], expected: Approval) -> None:
     assert approval(ApprovalRequest("zap", {"name": "x"}), typed(*lines)) == expected
 
 
-def test_without_a_terminal_the_user_can_not_be_asked() -> None:
-    def refuse(_: str) -> str:
-        raise ToolError("there's no terminal")
-
-    with pytest.raises(ElicitationError, match="there's no terminal"):
-        fill_form(Question("t", "Sure?", {}), refuse)
-    refused = Approval(approved=False, reason="there's no terminal")
-    assert approval(ApprovalRequest("zap", {}), refuse) == refused
-
-
 REFUND = """
 from sovl_tools import ToolContext
 
@@ -149,30 +139,6 @@ def test_a_call_asks_at_the_terminal(tmp_path: Path) -> None:
         talk.await_text("[y/N]")
         talk.type(CTRL_C, end="")
         assert talk.await_end() == 1
-
-
-def test_examples_ask_at_the_terminal(write: Write, run: Run, tmp_path: Path) -> None:
-    expected = {"action": "accept", "content": {"reason": "broken"}}
-    manifest = manifest_of(
-        "refund",
-        parameters=PARAMETERS,
-        annotations={"destructive": True},
-        examples=[{"input": {"order": 3}, "output": expected}],
-    )
-    write(
-        "refund", manifest, REFUND.replace('context.log("info"', 'print("hi"), context.log("info"')
-    )
-    with session(tmp_path, "test", "-i", NO_COLOR="1") as talk:
-        talk.await_text("call refund(order=3)? [y/N], or always ")
-        talk.type("y")
-        talk.await_text("reason (string): ")
-        talk.type("broken")
-        talk.await_text("1 example in ")
-        assert talk.await_end() == 0
-    done = run("test", "-i")
-    assert done.code == 1
-    assert "the input isn't a terminal" in done.out
-    assert run("test", "-i", "-n", "2").code == 2
 
 
 @pytest.mark.usefixtures("_refund")

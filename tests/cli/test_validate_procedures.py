@@ -37,23 +37,6 @@ def test_a_directory_called_procedures_stands_for_its_files(run: Run, put: Put) 
     assert run("validate", "procedures/odd.json").code == 1
 
 
-def test_a_json_file_with_steps_is_a_procedure_wherever_it_is(run: Run, put: Put) -> None:
-    step = {"action": "tool", "tool": "echo", "arguments": {"text": 5}}
-    put("a.json", json.dumps({"name": "a", "description": "d", "steps": [step]}))
-    done = run("validate", "a.json", "--format", "concise")
-    line, summary = done.out.splitlines()
-    assert line.startswith("a.json:1:")
-    assert "ST766 text: must be a string" in line
-    assert summary.startswith("1 procedure and 2 tools")
-
-
-def test_the_tools_that_are_named_beside_a_procedure_are_those_it_has(run: Run, put: Put) -> None:
-    put("two_steps.yaml", TWO_STEPS)
-    assert run("validate", "tools", "two_steps.yaml").code == 0
-    done = run("validate", "tools/echo", "two_steps.yaml", "--format", "concise")
-    assert done.out.splitlines()[0] == "two_steps.yaml:5:26: ST754 there's no tool 'rest'"
-
-
 def test_a_tool_that_did_not_load_is_named_with_the_reason(
     run: Run, put: Put, write: Write
 ) -> None:
@@ -69,21 +52,6 @@ def test_without_imports_only_what_needs_no_tool_is_checked(run: Run, put: Put) 
     done = run("validate", "--no-import", "greetings.yaml", "--format", "concise")
     assert "ST760" in done.out
     assert "ST754" not in done.out
-
-
-def test_actions_that_tools_bring_and_procedures_beside_are_known(
-    run: Run, put: Put, write: Write
-) -> None:
-    write("echo", code="def echo(text: str): ...\nSTEP_HANDLERS = {'shout': lambda s, c: 1}\n")
-    put(
-        "a.yaml",
-        "name: a\ndescription: d\nsteps: [{action: shout}, {action: procedure, procedure: b}]",
-    )
-    put("b.yml", "name: b\ndescription: d\nsteps: [{action: shuot}]")
-    assert run("validate", "a.yaml").code == 0
-    out = run("validate", "a.yaml", "b.yml", "b.yml", "--format", "concise").out
-    assert out.splitlines()[0] == "b.yml:3:18: ST753 there's no action 'shuot'"
-    assert "2 procedures" in out
 
 
 def test_tools_in_code_are_known(run: Run, put: Put, tmp_path: Path) -> None:
@@ -137,16 +105,6 @@ def test_a_directory_is_searched_and_what_is_not_ours_is_left_alone(run: Run, pu
 
 
 SOUND = {"description": "d", "steps": [{"action": "wait", "seconds": 1}]}
-
-
-def test_a_directory_of_tools_may_hold_procedures(run: Run, put: Put) -> None:
-    put("tools/flows/sound.yaml", json.dumps({"name": "sound", **SOUND}))
-    put("tools/echo/wrong.json", json.dumps({"name": "other", **SOUND}))
-    for paths in (["tools"], [], ["tools/echo", "tools/flows"]):
-        done = run("validate", *paths, "--format", "concise")
-        assert done.out.startswith("tools/echo/wrong.json:1:10: ST768 "), paths
-        assert "2 procedures and " in done.out
-        assert done.out.count("ST") == 1
 
 
 def test_procedures_are_looked_for_where_they_are_configured(run: Run, put: Put) -> None:

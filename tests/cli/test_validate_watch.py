@@ -13,7 +13,7 @@ from threading import Thread
 
 import pytest
 
-from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
+from tests.conftest import Write, clean_environment, code_of, manifest_of
 from tests.patience import PATIENCE
 
 WATCHING = "watching; Ctrl-C ends it"
@@ -74,13 +74,3 @@ def test_every_change_is_checked_until_ctrl_c(write: Write, tmp_path: Path) -> N
         watch.until("2 loaded; no problems")
         watch.process.send_signal(signal.SIGINT)
         assert watch.process.wait(PATIENCE) == 0
-
-
-@pytest.mark.unmeasured
-@pytest.mark.skipif(sys.platform == "win32", reason="only the pipes of POSIX know their readers")
-def test_what_can_not_be_watched_is_misuse(run: Run, write: Write) -> None:
-    write("echo")
-    done = run("validate", "--watch", "--fix")
-    assert (done.code, "leave --fix and --diff out" in done.err) == (2, True)
-    done = run("validate", "--watch", "absent")
-    assert (done.code, "there's no 'absent'" in done.err) == (2, True)

@@ -17,7 +17,6 @@ from typing import IO, Any
 import pytest
 
 from tests.conftest import Write, clean_environment, code_of
-from tests.loading.plugins import decorated
 from tests.patience import PATIENCE
 
 SUMMARY = "Ctrl-C ends it"
@@ -176,9 +175,8 @@ def test_a_second_tool_of_a_name_is_no_version_of_the_first(
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    "arguments", [("watch",), ("serve",), ("serve", "--transport", "http", "--port", "0")]
+    ("arguments", "number"), [(("watch",), signal.SIGINT), (("serve",), signal.SIGTERM)]
 )
 def test_a_signal_ends_it_in_order_while_the_tools_are_loaded(
     start: Start, write: Write, arguments: tuple[str, ...], number: signal.Signals
@@ -220,23 +218,3 @@ def test_a_library_that_tools_import_is_watched(start: Start, write: Write, tmp_
     (library / "words.py").write_text("WORD = 'another'\n")
     # any tool may have imported it
     assert watching.out.until("updated").endswith("  echo, shout\n")
-
-
-def test_plugins_are_watched_beside_the_folders(start: Start, write: Write, tmp_path: Path) -> None:
-    write("echo")
-    plugin = tmp_path / "plugins" / "shout.py"
-    plugin.parent.mkdir()
-    plugin.write_text(decorated("shout"))
-    watching = start("watch", SOVL_TOOLS_PLUGINS_DIR="plugins")
-    assert "watching tools, plugins: 2 tools loaded" in watching.err.until(SUMMARY)
-    plugin.write_text(decorated("shout", "loud"))
-    assert watching.out.until("updated").endswith("  shout\n")
-
-
-def test_it_can_look_for_itself_instead_of_asking_the_system(start: Start, write: Write) -> None:
-    folder = write("echo")
-    watching = start("watch", "--poll")
-    watching.err.until(SUMMARY)
-    save(folder, code_of("echo") + "# edited\n")
-    assert watching.out.until("updated").endswith("  echo\n")
-    assert watching.end() == 0

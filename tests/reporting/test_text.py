@@ -3,12 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from sovl_tools.reporting.text import Excerpt, excerpt, plain
+from sovl_tools.reporting.text import Excerpt, excerpt
 from tests.reporting.findings import diagnostic
-from tests.schema.strategies import moderate
 
 WIDTH = 100
 
@@ -46,16 +43,6 @@ def test_the_caret_stands_under_the_word(
     assert found.length >= 1
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_lines_are_told_apart_however_they_end(tmp_path: Path, end: str) -> None:
-    file = tmp_path / "echo.py"
-    file.write_bytes(f"one{end}{end}two\u2028\x0c three{end}".encode())
-    found = [shown(file, line, 1) for line in range(6)]
-    assert [each and each.source for each in found] == [
-        None, "one", "", r"two\u2028\x0c three", "", None
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("column", [1, 61, 151, 251])
 def test_of_a_long_line_the_part_around_the_place_is_shown(tmp_path: Path, column: int) -> None:
     file = tmp_path / "echo.json"
@@ -67,16 +54,3 @@ def test_of_a_long_line_the_part_around_the_place_is_shown(tmp_path: Path, colum
     assert marked(found) == text[column - 1 : column + 3]
     assert (found.source[0] == "…") == (column > WIDTH // 2 + 1)
     assert found.source[-1] == "…" or column > 200
-
-
-@settings(moderate, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text('a "\t\\é日🚀\x1b\u202e', max_size=250), st.integers(1, 260))
-def test_the_place_is_always_within_what_is_shown(tmp_path: Path, text: str, column: int) -> None:
-    file = tmp_path / "echo.json"
-    file.write_text(text, encoding="utf-8")
-    found = shown(file, 1, column)
-    assert found is not None
-    assert found.length >= 1
-    assert plain(found.source) == found.source
-    letter = text[column - 1 : column].replace("\t", " ")
-    assert marked(found).startswith(plain(letter))
