@@ -36,14 +36,6 @@ UNIT = {"unit": {"enum": ["C", "F"]}}
 PLACE = {"place": {"type": "object", "properties": CITY}}
 
 
-def shape(kind: str) -> dict[str, Any]:
-    return parameters({"kind": {"const": kind}}, "kind")
-
-
-def definition(most: int) -> dict[str, Any]:
-    return {"$defs": {"t": {"type": "string", "maxLength": most}}}
-
-
 @check_each(
     ("old", "new", "expected"),
     [
@@ -87,13 +79,7 @@ def definition(most: int) -> dict[str, Any]:
     ],
 )
 def test_a_change_of_parameters_is_told(old: Any, new: Any, expected: list[str]) -> None:
-    found = told(version({"parameters": old}), version({"parameters": new}))
-    if expected == ["breaking"]:
-        assert found[0].startswith("breaking")
-    elif expected:
-        assert found == expected
-    else:
-        assert not [each for each in found if each.startswith("breaking")]
+    assert told(version({"parameters": old}), version({"parameters": new})) == expected
 
 
 @check_each(

@@ -209,19 +209,6 @@ async def test_for_each_has_no_more_at_once_than_it_says() -> None:
     assert len(most) == 10
 
 
-async def test_branches_run_at_the_same_time() -> None:
-    barrier = asyncio.Barrier(2)
-
-    async def meet() -> int:
-        """Wait for the other one."""
-        return await barrier.wait()
-
-    branches = {"left": [call("meet", "one")], "right": [call("meet", "other")]}
-    step = {"action": "parallel", "branches": branches}
-    result = await manager_of(meet).run(procedure(step, output="{{ [one, other] }}"))
-    assert sorted(result) == [0, 1]
-
-
 def test_the_first_failure_ends_the_other_branches() -> None:
     ended: list[str] = []
 

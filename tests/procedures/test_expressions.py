@@ -326,19 +326,3 @@ def test_what_is_no_expression_is_refused(text: str, message: str) -> None:
 )
 def test_references_are_variables_that_are_read_and_not_bound(text: str, found: str) -> None:
     assert sorted(described(text).split()) == sorted(found.split())
-
-
-@check_each(
-    "text",
-    [
-        "{{ long | replace('a', long) }}",
-        "{{ long.replace('a', long) }}",
-        "{{ long.replace('', long) }}",
-        "{{ long.join(long) }}",
-        "{{ long | wordwrap(1, true, long) }}",
-        "{{ ('%(a)s' * 9) % {'a': long} }}",
-    ],
-)
-def test_texts_of_the_data_can_t_multiply_one_another(text: str) -> None:
-    with pytest.raises(EvaluationError, match="more than 1,048,576 characters"):
-        Template.of(text).evaluate({"long": "a" * 200_000})

@@ -135,20 +135,3 @@ def test_of_processes_that_resume_a_run_at_once_one_gets_it(
                 _tell(child, "continue")
             assert [_line(child) for child in children] == ["done"] * 3
             assert journal.run(run_id).state == "interrupted"
-
-
-def test_readers_see_a_run_grow_and_do_not_disturb_it(
-    path: Path, start: Callable[[str], subprocess.Popen[str]]
-) -> None:
-    child = start(WRITER)
-    run_id, seen = _line(child), -1
-    for _ in range(10):
-        told = int(_line(child))
-        with Journal(path, create=False) as journal:
-            (run,) = journal.runs()
-            steps = journal.steps(run_id)
-        assert (run.id, run.state) == (run_id, "running")
-        assert len(steps) > max(told, seen)
-        assert all(step.result == "x" * number for number, step in enumerate(steps[:-1]))
-        seen = told
-    assert child.poll() is None

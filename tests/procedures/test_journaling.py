@@ -33,7 +33,6 @@ from tests.procedures.workshop import (
     refuse,
     returning,
     story,
-    values,
 )
 from tests.tables import check_each
 
@@ -347,16 +346,6 @@ def test_a_tool_whose_code_alone_has_changed_is_told(journal: Journal, write: Wr
     events: list[Event] = []
     resumed(ProcedureManager(registry), journal, on_event=events.append)
     assert story(events)[0] == "echo says it has changed since the run began"
-
-
-def test_a_bug_leaves_the_run_interrupted(journal: Journal) -> None:
-    def fail(_: Event) -> None:
-        raise AssertionError("a bug")
-
-    with pytest.raises(AssertionError, match="a bug"):
-        manager_of().run_sync(procedure(values(x=1)), journal=journal, on_event=fail)
-    assert journal.runs()[0].state == "interrupted"
-    assert resumed(manager_of(), journal) is None
 
 
 @pytest.mark.parametrize("annotation", ["idempotent", "read_only", "destructive"])

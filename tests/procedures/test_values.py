@@ -138,13 +138,3 @@ def test_an_input_that_may_be_missing_is_a_warning() -> None:
     assert message.startswith("ST761 the input 'n' can be missing")
     assert said(values(x="{{ inputs.n | default(1) }}"), inputs=given) == []
     assert said({**values(x="{{ inputs.n }}"), "when": "inputs.m"}, inputs=given) != []
-
-
-def test_every_other_name_can_be_used() -> None:
-    from sovl_tools.procedures.procedure import RESERVED
-
-    names = ["for", "import", "range", "dict", "set", "elif", "filter", "context", "x1", "_"]
-    assert RESERVED.isdisjoint(names)
-    steps = [values(**{name: 7}) for name in names]
-    output = [f"{{{{ {name} }}}}" for name in names]
-    assert manager_of().run_sync(procedure(*steps, output=output)) == [7] * len(names)
