@@ -110,49 +110,6 @@ def test_a_sync_call_of_an_async_tool_is_cancelled_from_another_thread() -> None
     assert kind_of(cancelled(dispatcher, "wait", started)) == "cancelled"
 
 
-async def test_a_call_that_waits_for_a_thread_can_be_cancelled(release: threading.Event) -> None:
-    def wait() -> None:
-        release.wait()
-
-    ran: list[bool] = []
-
-    def never() -> None:
-        ran.append(True)
-
-    dispatcher = tooler(wait, never, max_threads=1)
-    first = asyncio.create_task(dispatcher.call("wait"))
-    await asyncio.sleep(0)
-    second = asyncio.create_task(dispatcher.call("never", call_id="queued"))
-    await asyncio.sleep(0)
-    assert dispatcher.cancel("queued")
-    assert kind_of(await second) == "cancelled"
-    release.set()
-    assert (await first).ok
-    assert ran == []
-    assert (await dispatcher.call("never")).ok, "the place in the queue was given back"
-
-
-async def test_a_cancelled_call_cancels_those_below_it() -> None:
-    started, ended = asyncio.Event(), asyncio.Event()
-
-    async def inner() -> None:
-        started.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    async def outer(context: ToolContext) -> Any:
-        return (await context.tooler.call("inner")).value
-
-    dispatcher = tooler(inner, outer)
-    task = asyncio.create_task(dispatcher.call("outer", call_id="mine"))
-    await started.wait()
-    assert dispatcher.cancel("mine")
-    assert kind_of(await task) == "cancelled"
-    assert ended.is_set()
-
-
 async def test_the_callers_own_cancellation_is_his_and_is_told_of() -> None:
     started = asyncio.Event()
     events: list[CallEvent] = []

@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import Any
 
-import pytest
-
 from sovl_tools import Tooler, ToolRegistry
 from tests.dispatch.toolbox import (
     Call,
@@ -124,22 +122,6 @@ def test_async_tools_may_call_each_other_synchronously() -> None:
 
 
 SPEAKER = ContextVar("SPEAKER", default="nobody")
-
-
-@each_way
-@pytest.mark.parametrize("timeout", [None, 30])
-def test_context_variables_are_carried_over(call: Call, timeout: float | None) -> None:
-    async def speak_later() -> str:
-        await asyncio.sleep(0)
-        return SPEAKER.get()
-
-    token = SPEAKER.set("somebody")
-    try:
-        dispatcher = tooler(tool(SPEAKER.get, name="speak"), speak_later)
-        found = [call(dispatcher, name, timeout=timeout).value for name in ("speak", "speak_later")]
-    finally:
-        SPEAKER.reset(token)
-    assert found == ["somebody", "somebody"]
 
 
 BLOCKING = {"sync", "generator"}

@@ -6,7 +6,6 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -28,12 +27,6 @@ def destructive(function: Callable[..., Any] = zap, **execution: Any) -> Any:
     return replace(tool(function, NAME, **execution), annotations={"destructive": True})
 
 
-def answered(value: Any) -> Future[Any]:
-    future = Future[Any]()
-    future.set_result(value)
-    return future
-
-
 async def later(_: ApprovalRequest) -> Approval:
     await asyncio.sleep(0)
     return Approval(approved=True)
@@ -51,11 +44,8 @@ REFUSED = "the user did not approve of this call"
     ("approve", "words"),
     [
         (lambda _: True, None),
-        (lambda _: Approval(approved=True), None),
-        (lambda _: answered(Approval(approved=True)), None),
         (later, None),
         (lambda request: request.arguments == {"name": "x"} and request.tool == "zap", None),
-        (lambda _: False, REFUSED),
         (lambda _: "not today", f"{REFUSED}: not today"),
         (lambda _: Approval(approved=False, reason="no"), f"{REFUSED}: no"),
         (lambda _: None, "on_approve must answer an Approval, a bool or a reason, not None"),
@@ -78,7 +68,6 @@ def test_a_destructive_tool_runs_once_the_host_approves(
 @check_each(
     ("approval", "asked"),
     [
-        (None, []),
         ("never", []),
         ("destructive", ["zap"]),
         ("always", ["look", "zap"]),
@@ -277,11 +266,8 @@ def test_ceilings_hold_for_manifests_and_calls() -> None:
     ("settings", "words"),
     [
         ({"rate_limit": "5"}, "rate_limit must be a number of calls in a time, such as '5/s'"),
-        ({"rate_limit": "5/day"}, "rate_limit must be"),
         ({"retry": 0}, "retry must be at least 1, not 0"),
-        ({"cache_seconds": 0}, "cache_seconds must be more than 0"),
         ({"approval": "sometimes"}, "approval must be 'never', 'destructive', 'always' or a list"),
-        ({"timeout_ceiling": -1}, "timeout_ceiling must be more than 0"),
         ({"mode": "fast"}, "mode must be"),
     ],
     ids=str,

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from sovl_tools import Failure, ToolCall, ToolDefinition, Tooler, ToolError, ToolResult
 from sovl_tools.dispatch.hooks import Hook, Pause
 from sovl_tools.dispatch.middleware import cache, rate_limit, retry
-from sovl_tools.model.result import FailureKind
 from tests.dispatch.toolbox import Call, Shelf, catalog_of, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate
 from tests.tables import check_each
@@ -111,14 +110,6 @@ def test_a_timeout_is_repeated_and_each_attempt_has_the_limit_for_itself(call: C
     assert len(starts) == 3
 
 
-@check_each(("kind", "attempts"), [("tool_error", 3), ("timeout", 3), ("invalid_result", 1)])
-def test_only_some_kinds_of_failure_are_worth_another_attempt(
-    kind: FailureKind, attempts: int
-) -> None:
-    _, pauses = driven(retry(), IDEMPOTENT, answering(Failure(kind, "")))
-    assert len(pauses) == attempts - 1
-
-
 def test_pauses_double_up_to_the_longest_and_up_to_half_of_each_is_taken_off() -> None:
     for _ in range(50):
         _, pauses = driven(retry(7, delay=1, longest_delay=5), IDEMPOTENT, answering(BROKEN))
@@ -172,23 +163,6 @@ def test_equal_calls_have_the_same_answer(call: Call) -> None:
 
 
 @each_way
-def test_calls_are_equal_if_their_arguments_are_equal_as_json(call: Call) -> None:
-    ran: list[Any] = []
-
-    def note(**arguments: Any) -> int:
-        ran.append(arguments)
-        return len(ran)
-
-    schema = {**properties(a={"type": "integer"}, b={"default": [1]}), "required": ["a"]}
-    definition = replace(tool(note, schema), annotations={"read_only": True})
-    dispatcher = tooler(definition, hooks=[cache(HOUR)])
-    equal = ['{"a": 1, "b": [1]}', {"b": [1], "a": 1.0}, {"a": 1}]
-    assert [call(dispatcher, "note", given).value for given in equal] == [1, 1, 1]
-    other = [{"a": 2}, {"a": 1, "b": ["1"]}, {"a": 1, "b": [1], "c": None}]
-    assert [call(dispatcher, "note", given).value for given in other] == [2, 3, 4]
-
-
-@each_way
 @check_each("annotations", [{}, {"read_only": False}, {"idempotent": True}], ids=str)
 def test_answers_of_tools_that_change_something_are_not_kept(
     call: Call, annotations: dict[str, bool]
@@ -202,12 +176,6 @@ def test_failures_are_not_kept(call: Call) -> None:
     dispatcher = tooler(counting(Counter(failures=1), read_only=True), hooks=[cache(HOUR)])
     assert not call(dispatcher, "count").ok
     assert [call(dispatcher, "count").value for _ in range(2)] == [" 2", " 2"]
-
-
-@each_way
-def test_an_answer_is_used_for_a_while_only(call: Call) -> None:
-    dispatcher = tooler(counting(Counter(), read_only=True), hooks=[cache(1e-9)])
-    assert [call(dispatcher, "count").value for _ in range(3)] == [" 1", " 2", " 3"]
 
 
 @each_way

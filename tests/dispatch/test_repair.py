@@ -34,8 +34,6 @@ CIRCLE = {**properties(kind={"const": "circle"}, size=NUMBER), "required": ["kin
 SQUARE = {**properties(kind={"const": "square"}, size=INTEGER), "required": ["kind", "size"]}
 SHAPE = {"oneOf": [CIRCLE, SQUARE]}
 SWAPPED = {"anyOf": [properties(x=INTEGER, y=TEXT), properties(x=TEXT, y=INTEGER)]}
-NO_TEXT = {**properties(x=INTEGER), "not": {"properties": {"y": TEXT}}}
-LATER_VALID = {"anyOf": [NO_TEXT, properties(x=INTEGER, y=INTEGER)]}
 FLAG_OR_COUNT = {"anyOf": [properties(x=INTEGER), properties(x=BOOLEAN)]}
 
 
@@ -53,55 +51,29 @@ def typed(value: Any) -> str:
     ("schema", "value", "used"),
     [
         (INTEGER, "5", 5),
-        (INTEGER, " -5\n", -5),
-        (INTEGER, "+5", 5),
         (INTEGER, "007", 7),
         (INTEGER, "5.0", 5),
-        (INTEGER, "5e2", 500),
-        (INTEGER, "9" * 64, int("9" * 64)),
         (NUMBER, "2.5", 2.5),
-        (NUMBER, " -1.5e-3 ", -0.0015),
         (NUMBER, "5.0", 5.0),
-        (NUMBER, "5", 5),
         (BOOLEAN, "true", True),
-        (BOOLEAN, " FALSE ", False),
         (NULL, "null", None),
         (TEXT, 5, "5"),
-        (TEXT, -5, "-5"),
         (INTEGERS, "[1, 2]", [1, 2]),
-        (INTEGERS, ' ["1", 2.0]', [1, 2.0]),
         (properties(a=INTEGER), '{"a": "1"}', {"a": 1}),
         (properties(a=INTEGERS), '{"a": "[\\"1\\"]"}', {"a": [1]}),
         ({"type": ["integer", "null"]}, "5", 5),
-        ({"type": ["integer", "null"]}, "null", None),
-        ({"type": ["integer", "number"]}, "5.0", 5),
-        ({"type": ["boolean", "array"]}, "[]", []),
         ({"enum": ["Red", "green"]}, " RED", "Red"),
         ({"const": "on"}, "On", "on"),
         ({"enum": [1, 2]}, "2", 2),
-        ({"enum": [1, True]}, "1", 1),
-        ({"enum": [1, True]}, "True", True),
         ({"enum": ["5", "6"]}, 5, "5"),
-        ({"enum": [["a"], None]}, '["a"]', ["a"]),
-        ({"enum": ["red", "Red"], "pattern": "^R"}, "RED", "Red"),
-        ({"type": "integer", "enum": [1, 2]}, "1", 1),
-        ({"type": "string", "enum": ["Red"], "maxLength": 3}, "red ", "Red"),
         (any_of(INTEGER, NULL), "5", 5),
-        (any_of(INTEGER, NULL), "null", None),
         (any_of(INTEGER, NUMBER), "5.0", 5),
         (any_of(INTEGER, BOOLEAN), "true", True),
-        (any_of(INTEGERS, NULL), '["1"]', [1]),
-        (any_of(any_of(INTEGER, NULL), INTEGERS), "5", 5),
         (any_of({"type": "integer", "minimum": 5}, {"type": "integer", "maximum": 1}), "6", 6),
-        (any_of({"type": "string", "pattern": "^[a-z]"}, INTEGER), "5", 5),
-        (any_of({"type": "array", "contains": INTEGER}, INTEGERS), ["5"], [5]),
         ({"allOf": [INTEGER, NUMBER]}, "5", 5),
-        ({"allOf": [any_of(properties(x=INTEGER)), properties(x=NUMBER)]}, {"x": "5"}, {"x": 5}),
-        (LATER_VALID, {"x": "1", "y": "2"}, {"x": 1, "y": 2}),
         (SHAPE, {"kind": "Circle", "size": "5"}, {"kind": "circle", "size": 5}),
         (SHAPE, '{"kind": "square", "size": "5"}', {"kind": "square", "size": 5}),
         (FLAG_OR_COUNT, {"x": "5"}, {"x": 5}),
-        (FLAG_OR_COUNT, '{"x": "true"}', {"x": True}),
     ],
     ids=str,
 )
@@ -121,43 +93,19 @@ def test_a_value_that_is_wrong_in_form_alone_is_repaired(
         (INTEGER, "five"),
         (INTEGER, ""),
         (INTEGER, "5.5"),
-        (INTEGER, "1_000"),
-        (INTEGER, "1,000"),
-        (INTEGER, "0x10"),
-        (INTEGER, "\u0665"),
         (INTEGER, "9" * 65),
-        (INTEGER, "1e30"),
-        (INTEGER, "9007199254740993.0"),
         (NUMBER, "9007199254740993.0"),
-        (NUMBER, "0.1000000000000000001"),
-        (NUMBER, "1e-999"),
         (INTEGER, True),
-        (INTEGER, None),
         (NUMBER, "NaN"),
-        (NUMBER, "Infinity"),
         (NUMBER, "1e999"),
-        (NUMBER, ".5"),
-        (NUMBER, "5."),
-        (NUMBER, True),
         (BOOLEAN, "yes"),
-        (BOOLEAN, "1"),
         (BOOLEAN, 1),
-        (NULL, ""),
-        (NULL, "None"),
         (TEXT, 5.5),
-        (TEXT, True),
-        (TEXT, None),
         (TEXT, ["a"]),
         (INTEGERS, 5),
-        (INTEGERS, "5"),
         (INTEGERS, "1, 2"),
-        (INTEGERS, '{"a": 1}'),
         (INTEGERS, "[1, 2"),
-        (INTEGERS, "[1] [2]"),
-        (INTEGERS, "[NaN]"),
-        (INTEGERS, "[1e999]"),
         (INTEGERS, '["a"]'),
-        ({"type": "array"}, '["\\ud800"]'),
         ({"type": "array"}, "[" * MAX_DEPTH + "]" * MAX_DEPTH),
         (properties(a=INTEGER), "{'a': 1}"),
         ({**properties(a=INTEGER), "required": ["b"]}, {"a": "1"}),
@@ -165,7 +113,6 @@ def test_a_value_that_is_wrong_in_form_alone_is_repaired(
         ({"type": "integer", "minimum": 1}, "0"),
         ({"enum": ["red", "Red"]}, "RED"),
         ({"enum": ["red"]}, "reed"),
-        ({"enum": [True]}, "1"),
         ({"enum": [1]}, True),
         ({"type": "integer", "enum": [1, 2]}, "3"),
         ({"pattern": "^a"}, "b"),
@@ -212,14 +159,6 @@ def test_each_repair_tells_what_stood_where_and_what_is_used() -> None:
     }
 
 
-@check_each("branch", [INTEGER, any_of(INTEGER, NULL)], ids=str)
-def test_any_number_of_plain_values_is_repaired(branch: dict[str, Any]) -> None:
-    items = {"type": "array", "items": branch}
-    done = repair_arguments({"value": ["5"] * 1000}, compile_schema(properties(value=items)))
-    assert done is not None
-    assert done[0] == {"value": [5] * 1000}
-
-
 fitting: dict[str, tuple[dict[str, Any], st.SearchStrategy[Any]]] = {
     "text": (TEXT, texts),
     "count": (INTEGER, st.integers(-(10**9), 10**9) | st.integers(-9, 9).map(float)),
@@ -259,26 +198,6 @@ def _object(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], Any, Any]:
     schema = properties(**{name: part[0] for name, part in parts.items()})
     value = {name: part[1] for name, part in parts.items()}
     return schema, value, {name: part[2] for name, part in parts.items()}
-
-
-@moderate
-@given(disguised())
-def test_texts_in_place_of_other_values_are_read(case: tuple[dict[str, Any], Any, Any]) -> None:
-    schema, value, other = case
-    done = repair_arguments({"value": other}, compile_schema(properties(value=schema)))
-    assert done is not None
-    assert _alike(done[0], {"value": value})
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Return whether two values are equal as JSON, where 5 is 5.0 and 1 is not true."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
-    return bool(one == other)
 
 
 @st.composite

@@ -181,11 +181,6 @@ class Half(Pair[T, date], Generic[T]):
 
 
 @dataclass
-class Crossed(Pair[U, T], Generic[T, U]):
-    pass
-
-
-@dataclass
 class Left(Box[T]):
     left: T
 
@@ -220,20 +215,17 @@ class Both(Keys[date], Generic[T]):
 @check_each(
     ("annotation", "given", "wanted"),
     [
-        (DayBox, {"content": DAY_TEXT}, DayBox(DAY)),
         (Nested, {"content": DAY_TEXT, "more": [DAY_TEXT]}, Nested(DAY, 0, [DAY])),
         (
             Half[Decimal],
             {"first": "1.5", "second": DAY_TEXT, "third": 2},
             Half(Decimal("1.5"), DAY, Decimal(2)),
         ),
-        (Crossed[int, date], {"first": DAY_TEXT, "second": 1}, Crossed(DAY, 1)),
         (
             Diamond,
             {"content": DAY_TEXT, "left": DAY_TEXT, "right": DAY_TEXT},
             Diamond(DAY, DAY, DAY),
         ),
-        (Row[date], {"content": DAY_TEXT}, Row(DAY)),
         (
             Dated,
             {"content": DAY_TEXT, "number": 1, "next": {"content": DAY_TEXT}},

@@ -1,20 +1,14 @@
 from __future__ import annotations
 
-import array
 import collections
 import dataclasses
 import datetime as dt
 import enum
-import fractions
 import ipaddress
-import itertools
 import json
 import pathlib
-import re
-import sys
 import types
 import uuid
-import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, TypedDict
@@ -23,11 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import Audio, EmbeddedResource, Image, Text, ToolError
+from sovl_tools import Audio, EmbeddedResource, Image, Text
 from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, to_json
 from sovl_tools.dispatch.steps import convert_result, limit_result
-from sovl_tools.model.document import depth
-from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
@@ -43,11 +35,6 @@ class Color(enum.Enum):
 
 class Word(str, enum.Enum):  # noqa: UP042 - the older way is what is tested
     YES = "yes"
-
-
-class Access(enum.Flag):
-    READ = 1
-    WRITE = 2
 
 
 class Level(enum.IntEnum):
@@ -127,83 +114,42 @@ def invalid(value: Any) -> str:
 
 TABLE: list[tuple[Any, Any]] = [
     (None, None),
-    (True, True),
     (5, 5),
     (10**600, 10**600),
-    (-(10**700), -(10**700)),
-    (1.5, 1.5),
     ("größe", "größe"),
     (Mine("a"), "a"),
     (Count(5), 5),
     (Ratio(0.5), 0.5),
     (Names(["a"]), ["a"]),
     ((1, (2, 3)), [1, [2, 3]]),
-    (collections.deque([1, 2]), [1, 2]),
     (range(3), [0, 1, 2]),
-    (array.array("i", [1, 2]), [1, 2]),
-    (collections.UserList([1]), [1]),
-    (collections.UserString("a"), "a"),
-    ({2: 1}.keys(), [2]),
-    ({1: (2,)}.values(), [[2]]),
     ({"b": 1, "a": 2}.items(), [["b", 1], ["a", 2]]),
-    (collections.OrderedDict(b=1, a=2).keys(), ["b", "a"]),
     (map(str, [1, 2]), ["1", "2"]),
-    (zip([1], "a", strict=True), [[1, "a"]]),
-    (filter(None, [0, 1]), [1]),
-    (itertools.chain([1], [2]), [1, 2]),
     ({3, 1, 2}, [1, 2, 3]),
-    (frozenset({"b", "a"}), ["a", "b"]),
     ({1, "a", None, (2, 3)}, ["a", 1, [2, 3], None]),
-    ({frozenset({2, 1}), frozenset({3})}, [[1, 2], [3]]),
-    ({Color.RED, Color.BOTH}, ["red", [1, 2]]),
     (collections.defaultdict(list, a=(1,)), {"a": [1]}),
-    (collections.ChainMap({"a": (1,)}), {"a": [1]}),
-    (types.MappingProxyType({"a": 1}), {"a": 1}),
     (Lookup(), {"a": ["a"], "b": ["b"]}),
     (Movie(title="Alien"), {"title": "Alien"}),
     (Order(1, (2,)), {"number": 1, "items": [2]}),
     (Point(1, {2}), {"x": 1, "y": [2]}),
     (types.SimpleNamespace(a=(1,)), {"a": [1]}),
     (Color.RED, "red"),
-    (Color.BOTH, [1, 2]),
     (Word.YES, "yes"),
-    (Access.READ | Access.WRITE, 3),
     (Level.HIGH, 3),
     (dt.date(2026, 1, 31), "2026-01-31"),
     (dt.time(12, 30), "12:30:00"),
     (dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC), "2026-01-31T12:00:00+00:00"),
-    (dt.timedelta(minutes=1), 60),
     (dt.timedelta(milliseconds=1500), 1.5),
     (Decimal(5), 5),
-    (Decimal("5.00"), 5),
-    (Decimal("1E+5"), 100_000),
     (Decimal("0.1"), 0.1),
-    (Decimal("-1.10"), -1.1),
     (Decimal("0.12345678901234567890"), "0.12345678901234567890"),
-    (Decimal("1E+500"), "1E+500"),
-    (Decimal("1E-999"), "1E-999"),
-    (fractions.Fraction(1, 4), 0.25),
     (b"gr\xc3\xb6\xc3\x9fe", "größe"),
     (b"\xff", "/w=="),
-    (b"", ""),
-    (bytearray(b"a"), "a"),
-    (memoryview(b"abcd")[::2], "ac"),
     (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
     (pathlib.PurePosixPath("/a/b"), "/a/b"),
-    (pathlib.PurePosixPath("/a/\udcff"), "/a/\ufffd"),
-    (pathlib.Path("a"), "a"),
     (ipaddress.ip_address("::1"), "::1"),
-    (ipaddress.ip_network("10.0.0.0/8"), "10.0.0.0/8"),
-    (ipaddress.ip_interface("10.0.0.1/8"), "10.0.0.1/8"),
-    (zoneinfo.ZoneInfo("UTC"), "UTC"),
-    (re.compile("a+"), "a+"),
-    (re.compile(b"a+"), "a+"),
     (ValueError("no such thing"), "ValueError: no such thing"),
-    (ValueError(), "ValueError"),
-    (ToolError("sorry \udcff"), "ToolError: sorry \ufffd"),
     ("\ud800a", "\ufffda"),
-    ("\ud83d\ude80", "\U0001f680"),
-    ({"a\udcff": ["\udcff"]}, {"a\ufffd": ["\ufffd"]}),
 ]
 
 
@@ -247,51 +193,17 @@ def test_keys_become_text(key: Any, text: str) -> None:
         ({"odd key": (Socket(),)}, "result['odd key'][0] is a Socket, which isn't JSON"),
         ({1: Socket()}, "result['1'] is a Socket, which isn't JSON"),
         (Socket, "result is the class Socket, which isn't JSON"),
-        ([Order], "result[0] is the class Order, which isn't JSON"),
-        (1j, "result is a complex, which isn't JSON"),
-        (object(), "result is an object, which isn't JSON"),
-        (len, "result is a builtin_function_or_method, which isn't JSON"),
-        (sys, "result is a module, which isn't JSON"),
         (float("nan"), "result is nan, which isn't a JSON number"),
         ([-float("inf")], "result[0] is -inf, which isn't a JSON number"),
-        (Ratio("inf"), "result is inf, which isn't a JSON number"),
         (Decimal("NaN"), "result is NaN, which isn't a JSON number"),
-        (Decimal("sNaN"), "result is sNaN, which isn't a JSON number"),
-        (Decimal("-Infinity"), "result is -Infinity, which isn't a JSON number"),
-        ({"n": 10**5000}, "result.n is an integer of too many digits"),
-        (fractions.Fraction(10**400), "result can't be read: OverflowError was raised"),
         ({1: 0, "1": 0}, "result has two keys that become '1'"),
-        ({"a": {None: 0, "null": 0}}, "result.a has two keys that become 'null'"),
         ({(1, 2): 0}, "result has a key that is a tuple, which can't be text"),
-        ([{Socket: 0}], "result[0] has a key that is the class Socket, which isn't JSON"),
-        ({float("nan"): 0}, "result has a key that is nan, which isn't a JSON number"),
         (Lookup(OSError("gone")), "result can't be read: OSError was raised"),
-        ([map(int, ["x"])], "result[0] can't be read: ValueError was raised"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_is_no_json_is_refused_with_its_place(value: Any, reason: str) -> None:
     assert invalid(value) == reason
-
-
-def test_an_open_file_is_refused_and_not_read() -> None:
-    with open(__file__, encoding="utf-8") as file:
-        assert "is a TextIOWrapper" in invalid({"lines": file})
-        assert file.tell() == 0
-
-
-@check_each("error", [ToolError("sorry"), RunCancelledError(), TimeLimitError(1)])
-def test_what_ends_a_call_is_not_taken_for_a_bad_result(error: Exception) -> None:
-    with pytest.raises(type(error)) as caught:
-        convert_result([Lookup(error)])
-    assert caught.value is error
-
-
-@check_each("inner", [0, (), dt.date(2026, 1, 31)], ids=repr)
-def test_64_levels_are_allowed(inner: Any) -> None:
-    levels = DEEPEST - isinstance(inner, tuple)
-    result = to_json(nested(levels, inner))
-    assert depth(result) == DEEPEST
 
 
 @check_each("inner", [[], (), {}, {1: 1}, {"a": 1}, Order(1), set()], ids=repr)
@@ -414,24 +326,6 @@ def as_block(item: Any) -> Any:
     return Text(item) if isinstance(item, str) else item
 
 
-@check_each(
-    ("value", "reason"),
-    [
-        (PICTURE, "result[0] has 3 bytes; 2 are allowed for a result"),
-        (["a", PICTURE], "result[1] has 3 bytes; 2 are allowed for a result"),
-        ([PICTURE, SOUND], "result[1] has 4 bytes of 7 in all; 2 are allowed for a result"),
-        (
-            EmbeddedResource("memo:1", "ß" * 1000),
-            "result[0] has 2,000 bytes; 2 are allowed for a result",
-        ),
-    ],
-    ids=repr,
-)
-def test_what_can_not_be_cut_is_refused_if_it_is_too_long(value: Any, reason: str) -> None:
-    with pytest.raises(InvalidResult, match=re.escape(reason)):
-        limit_result(*convert_result(value), 2)
-
-
 def test_a_pydantic_model_becomes_an_object() -> None:
     pydantic = pytest.importorskip("pydantic")
     model = pydantic.create_model("Model", when=(dt.date, ...), ratio=(float, 1.0))
@@ -444,18 +338,10 @@ def test_a_pydantic_model_becomes_an_object() -> None:
 
 NUMPY: list[tuple[Callable[[Any], Any], Any]] = [
     (lambda numpy: numpy.int64(5), 5),
-    (lambda numpy: numpy.float32(0.5), 0.5),
     (lambda numpy: numpy.float64(0.1), 0.1),
-    (lambda numpy: numpy.longdouble(1.5), 1.5),
-    (lambda numpy: numpy.bool_(True), True),  # noqa: FBT003 - numpy takes it so
-    (lambda numpy: numpy.str_("a"), "a"),
     (lambda numpy: numpy.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
-    (lambda numpy: numpy.array(5), 5),
-    (lambda numpy: numpy.array([{1: (2,)}]), [{"1": [2]}]),
     (lambda numpy: numpy.datetime64("2026-01-31T12:00:00.5", "ns"), "2026-01-31T12:00:00.500000"),
     (lambda numpy: numpy.array(["2026-01-31", "NaT"], "M8[ns]"), ["2026-01-31T00:00:00", None]),
-    (lambda numpy: numpy.timedelta64(1500, "ms"), 1.5),
-    (lambda numpy: {numpy.int64(5): numpy.int64(6)}, {"5": 6}),
 ]
 
 
