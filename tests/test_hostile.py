@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools import Diagnostic, Tooler, ToolRegistry
+from sovl_tools import Tooler, ToolRegistry
 from tests.conftest import Write, code_of, manifest_of
 from tests.patience import PATIENCE, bounded_work
 
@@ -144,17 +144,3 @@ def test_an_odd_folder_is_told_about_and_hurts_no_other(name: str, tools: Path) 
     assert Tooler(registry).call_sync(HEALTHY, {"text": "well"}).value == "well"
     if not found:
         assert registry["odd"].name == "odd"
-
-
-def only(registry: ToolRegistry) -> Diagnostic:
-    (diagnostic,) = registry.report.diagnostics
-    return diagnostic
-
-
-def test_an_endless_loop_is_rejected_at_its_line(tools: Path) -> None:
-    _module("x = 0\nwhile True:\n    x += 1\n")(tools / "odd")
-    registry = ToolRegistry.from_directory("tools", import_timeout=1.0)
-    diagnostic = only(registry)
-    assert diagnostic.code == "ST504"
-    assert (diagnostic.path, diagnostic.line in {2, 3}) == ("tools/odd/odd.py", True)
-    assert Tooler(registry).call_sync(HEALTHY, {"text": "well"}).ok

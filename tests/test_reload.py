@@ -156,20 +156,6 @@ def test_data_that_the_manifest_lists_runs_a_tool_again_and_other_files_do_not(
     assert registry["echo"] is not before
 
 
-def test_an_edit_of_the_manifest_alone_runs_nothing_again_also_after_data_did(
-    write: Write, tools: Path
-) -> None:
-    folder = write("echo", manifest_of("echo", reload=["*.csv"]), code=says(0))
-    registry, _ = loaded(tools)
-    first = registry["echo"].function
-    (folder / "words.csv").write_text("a,b")
-    assert registry.reload().updated == ("echo",)
-    second = registry["echo"].function
-    write("echo", manifest_of("echo", reload=["*.csv"], tags=["new"]), says(0))
-    assert registry.reload().updated == ("echo",)
-    assert first is not second is registry["echo"].function
-
-
 COUNTING = """
 import sqlite3
 from pathlib import Path
@@ -203,35 +189,6 @@ def test_a_tool_that_writes_beside_itself_keeps_its_module(write: Write, tools: 
     assert news.so_far() == []
 
 
-RESOURCES = """
-from importlib.resources import as_file, files
-
-FILES = files(__package__)
-WORD = (FILES / "words.txt").read_text()
-
-def echo(text: str) -> object:
-    from . import helper
-    place = files(__package__)
-    with as_file(place / "deep" / "more.txt") as path:
-        more = path.read_text()
-    word = place.joinpath("words.txt").read_text("utf-8")
-    return WORD, word, more, files(helper).is_dir(), (place / "absent.txt").is_file()
-"""
-
-
-def test_a_tool_reads_files_of_its_folder_as_resources(write: Write, tools: Path) -> None:
-    folder = write("echo", manifest_of("echo", reload=["*.txt"]), code=RESOURCES)
-    for name in ("helper/__init__.py", "deep/more.txt", "words.txt"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text("")
-    registry, _ = loaded(tools)
-    for word in ("one", "two"):
-        (folder / "words.txt").write_text(word)
-        assert registry.reload().updated == ("echo",)
-        found = registry["echo"].execute(text="")
-        assert found == (word, word, "", True, False)
-
-
 def test_a_directory_may_come_and_go(write: Write, tools: Path) -> None:
     registry, _ = loaded(tools)
     assert [each.code for each in registry.report.diagnostics] == ["ST101"]
@@ -245,29 +202,6 @@ def test_a_directory_may_come_and_go(write: Write, tools: Path) -> None:
     assert not registry.reload()
     tools.mkdir()
     assert [each.code for each in registry.reload().diagnostics] == ["ST106"]
-
-
-def test_of_many_broken_edits_the_version_before_the_first_serves(
-    write: Write, tools: Path
-) -> None:
-    write("echo", manifest_of("echo", activation_phrases=["say it"]), says(1))
-    registry, _ = loaded(tools)
-    for code in ("one thing", "another thing", "raise SystemExit"):
-        write("echo", manifest_of("echo", activation_phrases=["say it"]), code)
-        assert registry.reload().rejected == ("echo",)
-        assert answers(registry.catalog) == {"echo": 1}
-        assert [each.tool for each in registry.match("say it")] == ["echo"]
-        assert statuses(registry.catalog) == {f"{tools}/echo": "rejected"}
-    write("echo", manifest_of("echo", enabled=False))
-    assert registry.reload().removed == ("echo",)
-    write("echo", code="broken(")
-    assert registry.reload().rejected == ("echo",)
-    assert answers(registry.catalog) == {}, "what was taken out does not come back"
-    write("other", code="broken(")
-    assert registry.reload().rejected == ("other",)
-    write("other", code="also broken(")
-    assert registry.reload().rejected == ("other",)
-    assert answers(registry.catalog) == {}
 
 
 USER = (

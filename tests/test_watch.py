@@ -79,22 +79,6 @@ def test_what_happened_between_the_load_and_the_watch_is_noticed(write: Write, t
     assert answers(registry.catalog) == {"a": 1, "b": 0, "d": 0}
 
 
-def test_blocks_in_one_another_share_a_thread_and_the_last_one_ends_it(
-    write: Write, tools: Path
-) -> None:
-    write("echo", code=says(0))
-    registry, news = loaded(tools)
-    with registry.watch() as outer:
-        with registry.watch() as inner:
-            assert inner is outer
-            assert [each.name for each in watching()].count("sovl-tools-watcher") == 1
-        save(tools, says(1))
-        news.next()
-    assert "sovl-tools-watcher" not in [each.name for each in watching()]
-    with registry.watch() as another:
-        assert another is not outer
-
-
 def test_it_can_look_again_and_again(write: Write, tools: Path) -> None:
     write("echo", code=says(0))
     registry, news = loaded(tools)

@@ -96,18 +96,6 @@ def test_a_broken_edit_leaves_the_version_before_in_place(kind: Kind, tmp_path: 
         until_it_answers(registry, news, a=2)
 
 
-def test_what_a_module_imports_beside_it_is_watched(tmp_path: Path) -> None:
-    directory = tmp_path / "code"
-    MODULES.put(directory, "_words", "WORD = 1\n")
-    source = decorated("a").replace("return ''", "return WORD")
-    MODULES.put(directory, "a", f"from ._words import WORD\n{source}")
-    registry, news = registry_of(MODULES, directory)
-    assert answer_of(registry, "a") == 1
-    with registry.watch():
-        MODULES.put(directory, "_words", "WORD = 2\n")
-        until_it_answers(registry, news, a=2)
-
-
 def test_a_change_of_a_watched_library_runs_all_modules_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

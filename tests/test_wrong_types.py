@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import tempfile
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -20,11 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools import ProcedureManager, SovlToolsError, ToolDefinition, Tooler, ToolRegistry
-from sovl_tools.configuration import configuration
-from sovl_tools.loading.sources import discover
-from sovl_tools.model.errors import ConfigurationError, LockError
 from sovl_tools.procedures.errors import ProcedureError
-from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import code_of, manifest_of
 from tests.procedures.workshop import add, manager_of
 from tests.schema.strategies import examples, moderate
@@ -147,29 +141,6 @@ OTHER: dict[str, Any] = {
     "description": "Another.",
     "steps": [{"action": "return", "value": 1}],
 }
-CONFIGURATION: dict[str, Any] = {
-    "paths": ["tools"],
-    "import_timeout": 5.0,
-    "watch": ["shared"],
-    "plugins": ["plugins"],
-    "exclude": ["tools/old"],
-    "pythonpath": ["src"],
-    "select": ["ST3"],
-    "extend-select": ["ST4"],
-    "ignore": ["ST306"],
-    "per-tool-ignores": {"a": ["ST306"]},
-    "warnings-as-errors": True,
-    "target": ["openai"],
-    "format": ["text"],
-    "locked": False,
-    "views": {
-        "reading": {
-            "tags": ["one"], "category": "tests", "name": ["s*"],
-            "annotations": {"read_only": True}, "metadata": {"free": [1]},
-        },
-        "one": {"tags": "one", "name": "subject"},
-    },
-}  # fmt: skip
 
 
 def places(value: Any, place: Place = ()) -> Iterator[Place]:
@@ -263,23 +234,6 @@ def test_a_wrong_value_in_a_manifest_is_a_finding_there_and_nowhere_else(
 
 
 @settings(moderate, max_examples=examples(1000))
-@given(change=changes(MANIFEST), has_function=st.booleans(), prune=st.booleans())
-@example(change=(("requires",), []), has_function=False, prune=False)
-def test_sync_tells_of_a_wrong_value_or_mends_around_it(
-    change: tuple[Place, Any], *, has_function: bool, prune: bool
-) -> None:
-    with tools_with(mutated(MANIFEST, *change)) as root:
-        if not has_function:
-            (root / "subject" / "subject.py").write_text("subject = 3\n")
-        folder = next(each for each in discover(str(root), str(root)) if each.name == "subject")
-        found = plan_sync(folder, prune=prune)
-        assert not any(each.code.startswith("ST0") for each in found.diagnostics())
-        if found.is_changed:
-            found.save()
-            assert not plan_sync(folder, prune=prune).is_changed
-
-
-@settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST))
 @example(change=(("parameters", "properties", "text"), {"enum": ["\ud800"]}))
 @example(change=(("execution",), True))
@@ -330,76 +284,3 @@ def _checked(manager: ProcedureManager, source: str) -> tuple[Any, ...]:
         return manager.check(source)
     except ProcedureError as error:
         return tuple(error.diagnostics)
-
-
-@settings(moderate, max_examples=examples(1000))
-@given(
-    key=st.sampled_from([*CONFIGURATION, "unknown"]),
-    value=st.sampled_from([value for value in WRONG if value not in (ABSENT, None)]),
-)
-def test_a_wrong_value_in_a_configuration_is_one_clear_error(key: str, value: Any) -> None:
-    text = f"[tool.sovl-tools]\n{key} = {_toml(value)}\n"
-    with tempfile.TemporaryDirectory() as directory, _standing_in(directory):
-        Path("pyproject.toml").write_text(text, encoding="utf-8", errors="surrogatepass")
-        message = _refusal()
-        if message is not None:
-            assert "pyproject.toml" in message
-            assert "\n" not in message
-            return
-        found = configuration()
-        assert tomllib.loads(text)["tool"]["sovl-tools"]
-        assert all(isinstance(path, str) for path in (*found.paths, *found.watch, *found.plugins))
-        assert found.import_timeout > 0
-
-
-def _refusal() -> str | None:
-    try:
-        configuration()
-    except ConfigurationError as error:
-        return str(error)
-    return None
-
-
-HASHES = {"manifest": f"sha256:{'0' * 64}", "code": f"sha256:{'1' * 64}"}
-LOCK: dict[str, Any] = {"version": 1, "tools": {"subject": HASHES, "other": HASHES}}
-
-
-@settings(moderate, max_examples=examples(1000))
-@given(changes(LOCK))
-def test_a_wrong_value_in_a_lock_file_is_one_clear_error_or_rejects_the_tool(
-    change: tuple[Place, Any],
-) -> None:
-    with tools_with(MANIFEST) as root:
-        file = root / "sovl-tools.lock"
-        file.write_text(json.dumps(mutated(LOCK, *change)), encoding="utf-8")
-        registry, message = ToolRegistry(), None
-        try:
-            registry = ToolRegistry.from_directory(root, locked=file)
-        except LockError as error:
-            message = str(error)
-        if message is None:
-            assert not registry
-            assert {each.code for each in registry.report.errors} >= {"ST107"}
-        else:
-            assert message.startswith(f"{file}: ")
-            assert "\n" not in message
-
-
-@contextmanager
-def _standing_in(directory: str) -> Iterator[None]:
-    before = os.getcwd()
-    os.chdir(directory)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
-def _toml(value: Any) -> str:
-    """Return a value as TOML, which knows no null: that becomes a string."""
-    if isinstance(value, Mapping):
-        pairs = (f"{json.dumps(key)} = {_toml(child)}" for key, child in value.items())
-        return f"{{ {', '.join(pairs)} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    return '"null"' if value is None else json.dumps(value, ensure_ascii=False)

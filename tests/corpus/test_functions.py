@@ -161,20 +161,3 @@ def test_new_makes_a_folder_of_each(
         assert (done.code, parameter in done.err) == (2, True), done.err
     monkeypatch.syspath_prepend(project)
     check_folders(project, run)
-
-
-def test_sync_writes_the_manifest_of_each(
-    project: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in (*(each.name for each in SOUND), *(name for name, _ in REJECTED)):
-        folder = project / "tools" / name
-        folder.mkdir(parents=True)
-        (folder / f"{name}.py").write_text(f"from functions import {name}\n")
-    done = run("sync")
-    assert done.code == 1
-    for name, parameter in REJECTED:
-        assert f"tools/{name}/" in done.err + done.out
-        assert parameter in done.err + done.out
-        shutil.rmtree(project / "tools" / name)
-    monkeypatch.syspath_prepend(project)
-    check_folders(project, run)

@@ -65,12 +65,6 @@ def test_the_parameters_carry_all_metadata_that_the_plan_lists(registry: ToolReg
     )
 
 
-def test_what_the_decorator_says_wins_over_name_and_docstring(registry: ToolRegistry) -> None:
-    definition = registry["get_current_weather"]
-    assert definition.description == "Say what the weather in a place is like now."
-    assert registry.get("get_weather") is None
-
-
 async def test_the_weather_tool_is_called_by_its_name(registry: ToolRegistry) -> None:
     tooler = Tooler(registry)
     result = await tooler.call("get_current_weather", '{"location": "London"}')

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import AITool, Tooler, ToolNotFoundError, ToolRegistry
+from sovl_tools import AITool, Tooler, ToolRegistry
 from tests.documents.conftest import Install
 
 
@@ -117,16 +117,6 @@ def test_each_class_has_a_definition_for_openrouter() -> None:
     function = RunPython().get_openrouter_tool_definition()["function"]
     assert function["strict"] is True
     assert function["parameters"]["required"] == ["line"]
-
-
-def test_a_tool_is_found_by_name_or_is_missing(registry: ToolRegistry) -> None:
-    read = registry.get("read_file")
-    assert read is not None
-    assert isinstance(read.instance, ReadFile)
-    assert registry.get("write_file") is None
-    with pytest.raises(ToolNotFoundError, match="did you mean 'read_file'"):
-        registry["raed_file"]
-    assert issubclass(ToolNotFoundError, KeyError)
 
 
 PLUGIN = """

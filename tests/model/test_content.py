@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -132,13 +131,6 @@ def test_a_file_can_be_a_resource(
     assert EmbeddedResource.from_path(path, "text/x-mine", uri="memo:1") == EmbeddedResource(
         "memo:1", content, "text/x-mine"
     )
-
-
-def test_halves_of_surrogate_pairs_do_not_stay_in_content() -> None:
-    assert Text("a\ud800b").text == "a\ufffdb"
-    resource = EmbeddedResource("memo:\udcff", "\ud83d\ude80", "text/plain;x=\udcff")
-    assert json.dumps(resource.to_json(), ensure_ascii=False).encode()
-    assert resource.content == "\U0001f680"
 
 
 CUT = re.compile(r"(.*?)(… \[cut: ([\d,]+) of ([\d,]+) bytes\]|…|)", re.DOTALL)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,17 +59,6 @@ def registry_of(*tools: ToolDefinition) -> ToolRegistry:
 
 
 @pytest.mark.usefixtures("meaning")
-def test_a_tool_is_found_by_other_words_than_its_own() -> None:
-    registry = registry_of(
-        made("get_weather", "Tell the temperature and the chance of rain."),
-        made("convert_currency", "Convert an amount between currencies."),
-    )
-    first = registry.search("how cold is it outside")[0]
-    assert (first.tool, first.words, first.score) == ("get_weather", {}, 0)
-    assert first.evidence > 0
-
-
-@pytest.mark.usefixtures("meaning")
 @check_each(("query", "name"), QUERIES.items(), ids=[*QUERIES.values()])
 def test_the_tool_that_is_asked_for_is_among_the_first(query: str, name: str) -> None:
     registry = registry_of(*TOOLS)
@@ -83,17 +70,6 @@ def test_it_opens_no_network_and_imports_no_client() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={SWITCH: ""})
     assert "evidence" in done.stdout.splitlines()[0]
     assert done.stdout.splitlines()[1] == "[]"
-
-
-def test_without_the_extra_or_with_other_files_words_alone_count(tmp_path: Path) -> None:
-    (tmp_path / "wordllama").mkdir()
-    (tmp_path / "wordllama" / "__init__.py").write_text("raise SystemExit(1)")
-    code = OFFLINE.replace("how cold is it outside", "weather")
-    environment = {SWITCH: "", "PYTHONPATH": os.pathsep.join([str(tmp_path), os.getcwd()])}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert "get_weather_forecast" in done.stdout
-    assert "the extra 'semantic' can't be used" in done.stderr
 
 
 def test_only_the_tools_that_fit_well_are_suggested() -> None:

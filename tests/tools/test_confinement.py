@@ -1,14 +1,12 @@
 """No tool that reads files can be led out of its root directory."""
 
-import os
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import Call, Refuse
+from .conftest import Refuse
 
 Value = Callable[..., Any]
 Arguments = Callable[[str], dict[str, Any]]
@@ -78,37 +76,3 @@ def test_links_within_the_root_are_followed(value: Value, root: Path) -> None:
         assert value("csv_statistics", path=path)["columns"][0]["name"] == "secret"
         found = value("search_files", query="secret", path=path)
         assert [match["path"] for match in found["matches"]] == ["sub/data.csv"]
-
-
-@pytest.mark.parametrize("kind", ["pipe", "socket", "directory"])
-def test_what_is_no_regular_file_is_refused_without_waiting(
-    call: Call, reader: str, kind: str, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The path of a socket may have about a hundred characters: a relative one is short.
-    monkeypatch.chdir(root)
-    with socket.socket(socket.AF_UNIX) as server:
-        make: dict[str, Callable[[], object]] = {
-            "pipe": lambda: os.mkfifo(root / "odd"),
-            "socket": lambda: server.bind("odd"),
-            "directory": (root / "odd").mkdir,
-        }
-        make[kind]()
-        answer = call(reader, **READERS[reader]("odd"))
-    if (reader, kind) == ("search_files", "directory"):
-        assert answer.value["matches"] == []
-    else:
-        assert answer.error is not None
-        assert answer.error.kind == "tool_error"
-
-
-@pytest.mark.parametrize("variable", [None, ""])
-def test_without_a_root_the_current_directory_is_the_root(
-    value: Value, monkeypatch: pytest.MonkeyPatch, root: Path, variable: str | None
-) -> None:
-    (root / "data.csv").write_text(SECRET, "utf-8")
-    monkeypatch.chdir(root)
-    if variable is None:
-        monkeypatch.delenv("SOVL_TOOLS_ROOT")
-    else:
-        monkeypatch.setenv("SOVL_TOOLS_ROOT", variable)
-    assert value("read_text_file", path="data.csv")["text"] == SECRET

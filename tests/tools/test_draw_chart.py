@@ -8,7 +8,7 @@ import pytest
 
 from tests.tables import check_each
 
-from .conftest import Module, Refuse
+from .conftest import Module
 
 Value = Callable[..., Any]
 Draw = Callable[..., ET.Element]
@@ -33,14 +33,6 @@ def bars(image: ET.Element) -> list[ET.Element]:
     return [bar for bar in image.iter(f"{SVG}rect") if bar.find(f"{SVG}title") is not None]
 
 
-def dots(image: ET.Element) -> list[ET.Element]:
-    return list(image.iter(f"{SVG}circle"))
-
-
-def lines(image: ET.Element) -> list[list[str]]:
-    return [line.attrib["points"].split() for line in image.iter(f"{SVG}polyline")]
-
-
 def number(element: ET.Element, attribute: str) -> float:
     return float(element.attrib[attribute])
 
@@ -61,16 +53,6 @@ def test_a_bar_is_as_high_as_its_value(draw: Draw) -> None:
         "series 0, label 0: 10",
         "series 0, label 1: 20",
     ]
-
-
-def test_a_line_goes_through_its_points(draw: Draw) -> None:
-    image = draw([1, 3, 2], kind="line")
-    (points,) = lines(image)
-    assert points == [
-        f"{float(dot.attrib['cx']):.2f},{float(dot.attrib['cy']):.2f}" for dot in dots(image)
-    ]
-    heights = [number(dot, "cy") for dot in dots(image)]
-    assert heights[0] > heights[2] > heights[1]
 
 
 @check_each(
@@ -111,18 +93,3 @@ def test_texts_are_escaped(draw: Draw) -> None:
     assert image.find(f".//{SVG}script") is None
     assert image.findtext(f"{SVG}title") == shown
     assert f"series 0, {shown}: 1" in map(hint, bars(image))
-
-
-@pytest.mark.parametrize(
-    ("labels", "rows", "message"),
-    [
-        (["a"], [[1, 2]], "series 'series 0' has 2 values, but there are 1 labels"),
-        (["a", "b"], [[1, 2], [1]], "series 'series 1' has 1 values, but there are 2 labels"),
-        (["a"], [[None]], "there's nothing to draw"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(
-    refuse: Refuse, labels: list[str], rows: list[Any], message: str
-) -> None:
-    series = [{"name": f"series {index}", "values": row} for index, row in enumerate(rows)]
-    assert message in refuse("draw_chart", labels=labels, series=series)

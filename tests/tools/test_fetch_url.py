@@ -180,22 +180,6 @@ def test_decodes_text(
     assert value("fetch_url", url=site.page_with(headers, body))["text"] == text
 
 
-def test_a_packed_bomb_is_unpacked_no_further_than_asked(value: Value, site: Site) -> None:
-    bomb = gzip.compress(bytes(100_000_000), compresslevel=1)
-    url = site.page(bomb, content_type="text/plain", content_encoding="gzip")
-    answer = value("fetch_url", url=url, max_bytes=10)
-    assert (answer["text"], answer["truncated"]) == ("\0" * 10, True)
-
-
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirects_are_followed(value: Value, site: Site, status: int) -> None:
-    url = site.redirect("b/c?d", "/a", status=status)
-    site.page(b"there", "/b/c?d")
-    answer = value("fetch_url", url=url)
-    assert (answer["url"], answer["redirects"]) == (site.url("/b/c?d"), [url])
-    assert answer["text"] == "there"
-
-
 def test_redirects_are_limited(refuse: Refuse, site: Site) -> None:
     assert refuse("fetch_url", url=site.redirect("/")) == "there are more than 5 redirects"
     assert len(site.asked) == 6
@@ -274,25 +258,6 @@ def test_a_public_address_is_reached_by_the_address_that_was_checked(
     assert value("fetch_url", url="http://public.test/")["text"] == "hello"
     assert connections == [PUBLIC]
     assert strict_site.asked[0][1]["Host"] == "public.test"
-
-
-def test_a_name_is_looked_up_only_once(
-    value: Value,
-    strict_site: Site,
-    connections: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    answers = iter([PUBLIC, "127.0.0.1", "127.0.0.1"])
-    real = socket.getaddrinfo
-
-    def rebinding(host: str, *arguments: Any, **options: Any) -> Any:
-        return real(next(answers) if host == "rebinding.test" else host, *arguments, **options)
-
-    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
-    strict_site.page(b"hello")
-    assert value("fetch_url", url="http://rebinding.test/")["text"] == "hello"
-    assert connections == [PUBLIC]
-    assert next(answers) == "127.0.0.1"
 
 
 @pytest.mark.parametrize(

@@ -119,21 +119,6 @@ def test_all_else_is_refused_and_changes_nothing(
     assert os.listdir(database.parent) == [database.name]
 
 
-def test_the_number_of_rows_is_limited(value: Value, database: Path) -> None:
-    fewer = value("query_sqlite", path=database.name, query="SELECT * FROM person", max_rows=1)
-    assert (fewer["row_count"], fewer["truncated"]) == (1, True)
-    exact = value("query_sqlite", path=database.name, query="SELECT * FROM person", max_rows=2)
-    assert (exact["row_count"], exact["truncated"]) == (2, False)
-
-
-def test_what_a_query_sorts_fills_neither_memory_nor_disk(refused: Callable[..., str]) -> None:
-    query = (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-        "SELECT zeroblob(400000) FROM n ORDER BY i DESC"
-    )
-    assert refused(query) == "the query failed: it needs too much memory"
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -147,11 +132,3 @@ def test_an_endless_query_is_stopped(
     monkeypatch.setattr(module("query_sqlite"), "_SECONDS", 0.1)
     monkeypatch.setattr(module("query_sqlite"), "_SECONDS_TO_START", 1.0)
     assert refused(query) == "the query takes longer than 0.1 seconds"
-
-
-def test_what_is_no_database_is_refused(refuse: Refuse, root: Path) -> None:
-    (root / "text").write_text("no database " * 1000, "utf-8")
-    message = refuse("query_sqlite", path="text", query="SELECT 1")
-    assert message == "the query failed: file is not a database"
-    assert "no such file" in refuse("query_sqlite", path="nothing.db", query="SELECT 1")
-    assert os.listdir(root) == ["text"]

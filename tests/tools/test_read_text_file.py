@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from .conftest import Refuse
-
 Value = Callable[..., Any]
 
 
@@ -40,21 +38,6 @@ def test_reads_a_range_of_lines(
     assert (answer["text"], answer["end_line"], answer["truncated"]) == (text, end, False)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "content"),
-    [
-        ("utf-8", b"\xef\xbb\xbfna\xc3\xafve"),
-        ("utf-8", b"na\xc3\xafve"),
-        ("utf-16", "naïve".encode("utf-16")),
-        ("latin-1", b"na\xefve"),
-        ("cp1252", b"na\xefve"),
-    ],
-)
-def test_reads_several_encodings(value: Value, root: Path, encoding: str, content: bytes) -> None:
-    (root / "text").write_bytes(content)
-    assert value("read_text_file", path="text", encoding=encoding)["text"] == "naïve"
-
-
 def test_a_long_answer_ends_with_a_whole_line_and_says_so(value: Value, root: Path) -> None:
     (root / "long").write_text("x" * 999 + "\n" + ("y" * 999 + "\n") * 150, "utf-8")
     first = value("read_text_file", path="long")
@@ -62,10 +45,3 @@ def test_a_long_answer_ends_with_a_whole_line_and_says_so(value: Value, root: Pa
     rest = value("read_text_file", path="long", start_line=first["end_line"] + 1)
     assert (rest["end_line"], rest["truncated"]) == (151, False)
     assert len(first["text"]) + len(rest["text"]) == 151_000
-
-
-def test_a_giant_file_is_refused(refuse: Refuse, root: Path) -> None:
-    with (root / "giant").open("wb") as file:
-        file.truncate(50_000_000_000)
-    message = refuse("read_text_file", path="giant")
-    assert message == "'giant' is larger than the 10000000 bytes that can be read"
