@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from sovl_tools.formats.base import Loss, Options
 from sovl_tools.formats.export import Export, Target, export_of
-from sovl_tools.formats.providers import ANTHROPIC
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator, SourceLocation
-from sovl_tools.loading.pipeline import CheckedFolder, bind
+from sovl_tools.loading.pipeline import bind
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.formats import BY_KIND, FormatCase, refused_property_name
 from sovl_tools.loading.sources import read_manifest
@@ -22,7 +20,6 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask
 from sovl_tools.model.document import dotted
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.schema.names import argument_names
 
 
 def exported(
@@ -93,29 +90,10 @@ def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Di
     return tuple(found for export in exports for found in export.diagnostics)
 
 
-_NAMES = cast("re.Pattern[str]", ANTHROPIC.names).fullmatch
-
-
 def unserved(candidates: Iterable[Candidate]) -> tuple[Diagnostic, ...]:
     """Return why ``serve`` omits tool folders."""
-    odd = [
-        each
-        for each in candidates
-        if each.status == "loaded" and not all(map(_NAMES, _arguments(each)))
-    ]
-    found = checked(odd, ("mcp",)) if odd else ()
+    found = checked(candidates, ("mcp",))
     return tuple(each for each in found if each.code == refused_property_name.code)
-
-
-def _arguments(candidate: Candidate) -> Iterable[str]:
-    """Return the names of a tool's arguments; none if its manifest can't be read anymore."""
-    lint = candidate.lint
-    manifest = lint.manifest if isinstance(lint, CheckedFolder) else None
-    if manifest is None:
-        folder = ToolFolder(candidate.name, candidate.path, candidate.location)
-        reading = read_manifest(folder)
-        manifest = None if isinstance(reading, Unreadable) else reading.manifest
-    return () if manifest is None else argument_names(manifest.parameters).places
 
 
 def _absent() -> None:

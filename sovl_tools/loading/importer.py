@@ -2,18 +2,15 @@
 
 A package has a source: the snapshot of a tool's folder, a directory's shared modules, or the
 current files of a directory of modules. One finder serves all packages, and each package is the
-loader of its modules (PEP 451). Code is kept in ``.pyc`` files that are keyed on a hash of the
+loader of its modules (PEP 451). No ``.pyc`` files are read or written: they could differ from the
 source.
 """
 
 from __future__ import annotations
 
-import marshal
-import os
 import sys
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Protocol
 
@@ -42,13 +39,6 @@ class PrivatePackage:
         public: the name that its modules give as theirs, instead of ``package``.
         location: the absolute path of its folder.
         sources: the strings of the modules when they ran, by their names below ``package``.
-    """
-
-    keeps_compiled = True
-    """Whether code is read from ``.pyc`` files, which might differ from the source.
-
-    Not in processes of checks, where a stranger's ``.pyc`` would be checked instead of the source,
-    and not for locked tools.
     """
 
     def __init__(self, package: str, location: str, source: Source, *, public: str = "") -> None:
@@ -114,14 +104,14 @@ class PrivatePackage:
     def _exec(self, module: ModuleType, file: str, source: bytes) -> None:
         name = module.__name__ if module.__spec__ is None else module.__spec__.name
         self.sources[name] = source
-        exec(self._compiled(file, source), module.__dict__)  # noqa: S102 - a loader does this
+        exec(self._code(file, source), module.__dict__)  # noqa: S102 - a loader does this
 
-    def _compiled(self, file: str, source: bytes) -> CodeType:
-        return compiled(f"{self.location}/{file}", source, is_kept=self.keeps_compiled)
+    def _code(self, file: str, source: bytes) -> CodeType:
+        return compile(source, f"{self.location}/{file}", "exec", dont_inherit=True)
 
     def get_code(self, name: str) -> CodeType:
         """Return the code of a module by its full name (see ``importlib.abc.InspectLoader``)."""
-        return self._compiled(*self._found(self._inner_name(name)))
+        return self._code(*self._found(self._inner_name(name)))
 
     def get_source(self, name: str) -> str:
         """Return the text of a module by its full name (see ``importlib.abc.InspectLoader``)."""
@@ -183,41 +173,3 @@ class _Finder:
     def find_spec(name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
         root, _, rest = name.partition(".")
         return _ROOTS[root](name) if root in _ROOTS and rest else None
-
-
-_CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
-
-
-def compiled(path: str, source: bytes, *, is_kept: bool = True) -> CodeType:
-    """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
-
-    The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
-    equal length within the same second is seen. It is written unless Python is configured to write
-    none. Without ``is_kept`` it is neither read nor written.
-
-    Raises:
-        the exceptions of ``compile``: SyntaxError, ValueError, RecursionError, MemoryError.
-    """
-    if not is_kept:
-        return compile(source, path, "exec", dont_inherit=True)
-    header = _CHECKED_HASH + source_hash(source)
-    cached = cache_from_source(path)
-    code = _cached_code(cached, header)
-    # a folder that was copied or moved brings code that names its old place in tracebacks
-    if code is not None and code.co_filename == path:
-        return code
-    code = compile(source, path, "exec", dont_inherit=True)
-    # writing makes the folders above, also if the tool has been deleted meanwhile
-    if not sys.dont_write_bytecode and os.path.isdir(os.path.dirname(path)):
-        SourceFileLoader("", path).set_data(cached, header + marshal.dumps(code))
-    return code
-
-
-def _cached_code(path: str, header: bytes) -> CodeType | None:
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-        code = marshal.loads(data[len(header) :])  # noqa: S302 - as Python itself does
-    except (OSError, EOFError, ValueError, TypeError):
-        return None
-    return code if data.startswith(header) and isinstance(code, CodeType) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import ManifestPlace
@@ -59,17 +59,12 @@ class _Open:
         self.key = self.key + 1 if isinstance(self.key, int) else None
 
 
-def members(text: str, opening: Container[Path] | None = None) -> Iterator[Member]:
-    """Yield every value of the text in its order; broken text as far as it makes sense.
-
-    If ``opening`` is given, other containers are yielded without their content, unless that can't
-    be read.
-    """
+def members(text: str) -> Iterator[Member]:
+    """Yield every value of the text in its order; broken text as far as it makes sense."""
     opened: list[_Open] = []
     seen: Counter[Path] = Counter()
-    end = 0
-    while match := _TOKEN.search(text, end):
-        token, offset, end = match[0], match.start(), match.end()
+    for match in _TOKEN.finditer(text):
+        token, offset = match[0], match.start()
         inner = opened[-1] if opened else None
         if token in "}]":
             opened = opened[:-1]
@@ -86,25 +81,8 @@ def members(text: str, opening: Container[Path] | None = None) -> Iterator[Membe
                 key_offset, repeated = inner.key_offset, inner.repeated
             seen[path] += 1
             yield Member(path, key_offset, offset, token, seen[path], repeated)
-            if token not in "{[":
-                continue
-            is_closed = opening is not None and path not in opening
-            after = _end_of_value(text, offset) if is_closed else None
-            if after is not None:
-                end = after
-            else:
+            if token in "{[":
                 opened.append(_Open(path, 0 if token == "[" else None))
-
-
-def _end_of_value(text: str, offset: int) -> int | None:
-    """Return the end of a value; None if it can't be read."""
-    try:
-        return _LENIENT.raw_decode(text, offset)[1]
-    except (ValueError, RecursionError):
-        return None
-
-
-_LENIENT = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 
 
 def _string(token: str) -> str:
@@ -117,15 +95,11 @@ def _string(token: str) -> str:
 
 
 class Places:
-    """Where the values of a string are: all of them, or only those at some places."""
+    """Where the values of a string are."""
 
-    def __init__(self, text: str, wanted: Iterable[ManifestPlace] | None = None) -> None:
-        opening = None
-        if wanted is not None:
-            paths = {each.path for each in wanted}
-            opening = {path[:length] for path in paths for length in range(len(path))}
+    def __init__(self, text: str) -> None:
         self._members: dict[Path, list[Member]] = {}
-        for each in members(text, opening):
+        for each in members(text):
             self._members.setdefault(each.path, []).append(each)
 
     def offset(self, place: ManifestPlace) -> int:

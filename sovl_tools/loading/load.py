@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
@@ -21,7 +20,7 @@ from sovl_tools.model.diagnostic import Diagnostic, ask
 from sovl_tools.model.errors import TimeLimitError, UnavailableError
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.text import plain
-from sovl_tools.threads import Job, is_from_user
+from sovl_tools.threads import is_from_user, run_within
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -45,11 +44,41 @@ def load_folders(
     """
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
-    while len(candidates) < len(folders):
-        # after a folder that stalled, the rest get another thread
-        loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
-        candidates += loader.outcome()
+    for contents in folders:
+        if observe:
+            observe(contents.folder)
+        candidate = _loaded(contents, settings, handlers)
+        if candidate.definition is not None:
+            handlers.update(candidate.definition.step_handlers)
+        if observe:
+            observe(candidate)
+        candidates.append(candidate)
     return candidates
+
+
+def _loaded(
+    contents: Contents, settings: Settings, handlers: Mapping[str, StepHandler]
+) -> Candidate:
+    folder, process = contents.folder, os.getpid()
+
+    def load_one() -> Candidate:
+        try:
+            with _in_progress(folder.location):
+                return load_contents(contents, settings, handlers)
+        except KeyboardInterrupt as error:
+            if is_from_user(error):
+                raise
+            return rejected(folder, import_verdicts(error, folder))
+        finally:
+            if os.getpid() != process:
+                os._exit(0)  # the tool has forked, and its parent continues
+
+    found = run_within(settings.limit, load_one)
+    if isinstance(found, Candidate):
+        return found
+    place = own_place(found.frame, folder)
+    failure = ImportFailure(place, "", str(TimeLimitError(settings.limit)))
+    return rejected(folder, ask((import_stalled,), failure))
 
 
 def import_later(
@@ -65,81 +94,6 @@ def import_later(
         on_failure(candidate, contents)
         raise UnavailableError(candidate.name, "; ".join(candidate.reasons))
     return candidate.definition
-
-
-class _Loader:
-    """One thread that loads folders in turn, until all are done or one exceeds the limit."""
-
-    def __init__(
-        self,
-        folders: Sequence[Contents],
-        settings: Settings,
-        handlers: dict[str, StepHandler],
-        observe: Observer | None,
-    ) -> None:
-        self._folders = folders
-        self._settings = settings
-        self._handlers = handlers
-        self._observe = observe or (lambda _: None)
-        self._candidates: list[Candidate] = []
-        self._started = time.monotonic()
-        self._is_abandoned = False
-        self._lock = threading.Lock()
-        self._job = Job(self._load_all)
-
-    def outcome(self) -> list[Candidate]:
-        """Wait until the thread is done or exceeds the limit; return its candidates.
-
-        The last one can be the candidate of the folder that exceeded it.
-        """
-        while not self._job.wait(self._time_left()):
-            stalled = self._stalled()
-            if stalled is not None:
-                return [*self._candidates, stalled]
-        # raises what ended the thread, which no tool can have raised
-        self._job.result()
-        return self._candidates
-
-    def _load_all(self) -> None:
-        process = os.getpid()
-        for contents in self._folders:
-            folder = contents.folder
-            self._observe(folder)
-            try:
-                with _in_progress(folder.location):
-                    candidate = load_contents(contents, self._settings, self._handlers)
-            except KeyboardInterrupt as error:
-                if is_from_user(error):
-                    raise
-                candidate = rejected(folder, import_verdicts(error, folder))
-            if os.getpid() != process:
-                os._exit(0)  # the tool has forked, and its parent continues
-            with self._lock:
-                if self._is_abandoned:
-                    return
-                self._candidates.append(candidate)
-                self._started = time.monotonic()
-            if candidate.definition is not None:
-                self._handlers.update(candidate.definition.step_handlers)
-            self._observe(candidate)
-
-    def _time_left(self) -> float:
-        return self._started + self._settings.limit - time.monotonic()
-
-    def _stalled(self) -> Candidate | None:
-        """Abandon the thread if its folder is overdue, and return that folder's candidate."""
-        with self._lock:
-            is_done = len(self._candidates) == len(self._folders)
-            if self._time_left() > 0 or is_done:
-                return None
-            self._is_abandoned = True
-        folder = self._folders[len(self._candidates)].folder
-        place = own_place(self._job.frame, folder)  # before the thread continues or ends
-        self._job.give_up()
-        failure = ImportFailure(place, "", str(TimeLimitError(self._settings.limit)))
-        stalled = rejected(folder, ask((import_stalled,), failure))
-        self._observe(stalled)
-        return stalled
 
 
 class _Progress(threading.local):

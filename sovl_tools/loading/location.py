@@ -60,9 +60,8 @@ class Locator:
         """Return the verdicts as diagnostics of this folder's tool, ordered by place."""
         found, verdicts = [], [*verdicts]
         places = [place for each in verdicts for place in (each.finding.place, each.finding.other)]
-        wanted = [each for each in places if isinstance(each, ManifestPlace)]
-        if wanted:
-            self._places = Places(self._manifest(), wanted)
+        if any(isinstance(each, ManifestPlace) for each in places):
+            self._places = Places(self._manifest())
         for verdict in verdicts:
             path, line, column = self._located(verdict.finding.place)
             each = verdict.at(path, line, column, tool=self.folder.name)

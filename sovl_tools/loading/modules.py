@@ -104,7 +104,6 @@ class Generation(_Package):
         super().__init__(package, f"{directory.public}.{folder.name}", folder.location, snapshot)
         self.snapshot = snapshot
         self.directory = directory
-        self.keeps_compiled &= snapshot.locked is None
         self._name = f"{package}.{folder.name}"
         self.seconds = 0.0
         self._importing = threading.RLock()
@@ -202,8 +201,7 @@ def _generation_of(snapshot: Snapshot) -> Generation:
     install(TOOL_ROOT, _spec_of)
     folder, shared = snapshot.folder, snapshot.shared
     place = os.path.dirname(folder.location)
-    is_locked = snapshot.locked is not None
-    above = _hash(f"{place} {is_locked} {_renewal} ", framed(shared.files))
+    above = _hash(f"{place} {_renewal} ", framed(shared.files))
     own = _hash(f"{folder.name} {snapshot.digest} {folder.revision}")
     package, name = f"{TOOL_ROOT}.{above}", f"{TOOL_ROOT}.{above}.{own}"
     with _LOCK:
@@ -216,7 +214,6 @@ def _generation_of(snapshot: Snapshot) -> Generation:
         directory = _DIRECTORIES.get(package)
         if directory is None:
             directory = Directory(package, f"{TOOL_ROOT}.{_hash(place)}", place, shared)
-            directory.keeps_compiled &= not is_locked
         directory.users += 1
         _DIRECTORIES[package] = directory
         generation = _GENERATIONS[name] = Generation(snapshot, directory, name)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Iterable, Mapping
 from importlib.machinery import ModuleSpec
 from importlib.util import source_hash
-from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from sovl_tools.loading.catalog_builder import are_distinct
 from sovl_tools.loading.import_errors import unavailable
@@ -116,64 +114,28 @@ def package_of(path: str) -> str:
     return f"{PLUGIN_ROOT}.{source_hash(path.encode()).hex()}"
 
 
-def run(package: str, name: str) -> ModuleType:
-    """Return a module of a package; it is run unless it has been run before.
-
-    Raises:
-        BaseException: any exception of the module.
-    """
-    return import_module(f"{package}.{name}")
-
-
-def mark_outdated(path: str) -> None:
-    """Have every module of a directory run again at the next look."""
+def forget_modules(path: str) -> None:
+    """Have every module of a directory run again at the next import."""
     plugins = _PACKAGES.get(package_of(path))
     if plugins is not None:
-        plugins.outdated |= plugins.sources.keys()
+        plugins.forget([*plugins.sources])
 
 
-@contextmanager
-def reimporting(path: str) -> Iterator[str]:
-    """Enter the package of a directory, without modules that have changed on disk.
-
-    Modules that import others are removed with them. A module that fails is restored afterwards.
-    """
+def current_package(path: str) -> str:
+    """Return the name of the package of a directory, without modules that changed on disk."""
     install(PLUGIN_ROOT, _spec_of)
     package = package_of(path)
     if package not in _PACKAGES:
         _PACKAGES[package] = _Plugins(package, path, _Files(path))
     plugins = _PACKAGES[package]
-    before: dict[str, ModuleType] = {}
-    for name in plugins.stale():
-        parent, _, stem = name.rpartition(".")
-        # an abandoned import can lock the module for ever
-        vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
-        # ``from . import helper`` looks here before it imports anything
-        _variables(sys.modules.get(parent)).pop(stem, None)
-        before[name] = sys.modules.pop(name)
-    try:
-        yield package
-    finally:
-        # the last good version serves while an edit fails
-        for name, module in before.items():
-            if name not in sys.modules and os.path.exists(str(_variables(module).get("__file__"))):
-                parent, _, stem = name.rpartition(".")
-                sys.modules[name] = module
-                _variables(sys.modules.get(parent))[stem] = module
-                plugins.outdated.add(name)
+    plugins.forget(plugins.stale())
+    return package
 
 
 def _spec_of(name: str) -> ModuleSpec | None:
     root, directory, *relative = name.split(".")
     plugins = _PACKAGES.get(f"{root}.{directory}")
     return None if plugins is None else plugins.find(".".join(relative))
-
-
-def _variables(entry: object) -> dict[str, Any]:
-    """Return a module's variables; none if it has replaced itself by another object."""
-    is_module = isinstance(entry, ModuleType)
-    # not by vars(), because the module might have its own class
-    return ModuleType.__getattribute__(entry, "__dict__") if is_module else {}
 
 
 class _Files(NamedTuple):
@@ -193,19 +155,7 @@ class _Files(NamedTuple):
 
 
 class _Plugins(PrivatePackage):
-    """The package of a directory of modules.
-
-    Attributes:
-        outdated: modules that must run again with the same sources.
-    """
-
-    def __init__(self, package: str, location: str, source: _Files) -> None:
-        super().__init__(package, location, source)
-        self.outdated: set[str] = set()
-
-    def exec_module(self, module: ModuleType) -> None:
-        self.outdated.discard(module.__name__)
-        super().exec_module(module)
+    """The package of a directory of modules."""
 
     def stale(self) -> list[str]:
         """Return the modules that must run again.
@@ -213,15 +163,25 @@ class _Plugins(PrivatePackage):
         If a module differs from its file, every module that imports others of the directory is
         run again with it.
         """
-        names = sorted(each for each in self.sources if each in sys.modules)
-        due = [each for each in names if each in self.outdated or not self._is_current(each)]
-        importing = [each for each in names if _RELATIVE.search(self.sources[each]) is not None]
-        return sorted({*due, *importing}) if due else []
+        known = [name for name in self.sources if name in sys.modules]
+        due = {name for name in known if not self._is_current(name)}
+        importing = {name for name in known if _RELATIVE.search(self.sources[name])}
+        return sorted(due | importing) if due else []
 
     def _is_current(self, name: str) -> bool:
-        spec = _variables(sys.modules[name]).get("__spec__")
-        file = spec.loader_state if isinstance(spec, ModuleSpec) else None
+        spec = getattr(sys.modules[name], "__spec__", None)
+        file = getattr(spec, "loader_state", None)
         return file is not None and self._source.read(file) == self.sources[name]
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove modules from ``sys.modules``."""
+        for name in names:
+            parent, _, stem = name.rpartition(".")
+            # an abandoned import can lock the module for ever
+            vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
+            # ``from . import helper`` looks here before it imports anything
+            getattr(sys.modules.get(parent), "__dict__", {}).pop(stem, None)
+            sys.modules.pop(name, None)
 
 
 _RELATIVE = re.compile(rb"\bfrom\s*\.")

@@ -22,7 +22,7 @@ from sovl_tools.loading.import_errors import (
 )
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.location import relative_path
-from sovl_tools.loading.origins import MODULES, PACKAGES, Directory, OriginLoad, reimporting, run
+from sovl_tools.loading.origins import MODULES, PACKAGES, Directory, OriginLoad, current_package
 from sovl_tools.loading.sources import collect, read_folder
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
@@ -46,49 +46,21 @@ class EntryPoints(_Installed):
 
     def look(self) -> OriginLoad:
         """Load every entry point, by name."""
+        from importlib.metadata import entry_points  # noqa: PLC0415 - 20 ms, and the scan 70
+
         importlib.invalidate_caches()  # a distribution can have been installed since
-        problems: list[Diagnostic] = []
-        unit = Unit("the list of installed distributions", "sys.path", "")
         try:
-            found = run_within(IMPORT_TIMEOUT, lambda: [*_entry_points(self.name, problems)])
-        except Exception as error:  # noqa: BLE001 - a finder of distributions can be any code
-            words = f"its entry points can't be read: {error_text(error)}"
+            points = entry_points(group=self.name)
+        except Exception as error:  # noqa: BLE001 - any program can have written these files
+            words = f"the entry points can't be read: {error_text(error)}"
             return OriginLoad.of_failure(unavailable(words, "sys.path"))
-        if isinstance(found, Stalled):
-            return OriginLoad.of_failure(import_timeout(found.frame, unit, IMPORT_TIMEOUT))
-        loads = [OriginLoad.of_failure(each) for each in problems]
+        loads = []
         # of one name the first stays, on every machine the same one
-        for point in sorted(found, key=lambda each: (each.name, each.value)):
+        for point in sorted(points, key=lambda each: (each.name, each.value)):
             words = f"the entry point {point.name!r} ({point.value})"
             unit = Unit(words, point.value, point.value.partition(":")[0])
-            if point.pattern.fullmatch(point.value) is None:
-                reason = f"{words} names neither a module nor 'module:object'"
-                loads.append(_lost(unit, unavailable(reason, unit.path)))
-            else:
-                loads.append(_imported(point.load, unit, self.limit))
+            loads.append(_imported(point.load, unit, self.limit))
         return _joined(loads)
-
-
-def _entry_points(group: str, problems: list[Diagnostic]) -> Iterator[Any]:
-    """Yield the entry points of a group; a broken distribution doesn't affect others.
-
-    ``importlib.metadata.entry_points`` would fail for all of them.
-    """
-    from importlib.metadata import distributions  # noqa: PLC0415 - 20 ms, and the scan 70
-
-    seen = set()
-    for each in distributions():
-        place = str(getattr(each, "_path", each))
-        try:
-            # of several versions Python imports the first on its path
-            name = getattr(each, "_normalized_name", place)
-            points = [] if name in seen else [*each.entry_points.select(group=group)]
-        except Exception as error:  # noqa: BLE001 - any program can have written these files
-            words = f"its entry points can't be read: {error_text(error)}"
-            problems.append(unavailable(words, relative_path(place)))
-        else:
-            seen.add(name)
-            yield from points
 
 
 class Package(_Installed):
@@ -162,26 +134,13 @@ class Modules:
             )
         places = {each: os.path.join(self.path, f"{each}.py") for each in modules}
         modules = [each for each in modules if not is_excluded(places[each], self.excluded)]
-        with reimporting(self.path) as package:
-            return _joined([self._module(package, each) for each in modules])
+        package = current_package(self.path)
+        return _joined([self._module(package, each) for each in modules])
 
     def _module(self, package: str, name: str) -> OriginLoad:
-        path = relative_path(os.path.join(self.path, f"{name}.py"))
-        if "." in name:
-            return OriginLoad.of_problem(
-                no_tools_found(Unit("a file with a dot in its name", path, ""))
-            )
-        unit = Unit("the module", path, f"{package}.{name}")
-        file = os.path.join(self.path, f"{name}.py")
-        if os.path.isfile(file):
-            return _imported(lambda: run(package, name), unit, self.limit)
-        # Python's message would only be that the module is missing
-        odd = "it isn't a plain file"
-        if os.path.isdir(file):
-            odd = "it is a folder, not a file"
-        elif os.path.islink(file):
-            odd = "it is a broken link"
-        return _lost(unit, unavailable(f"the module can't be imported: {odd}", path))
+        path, module = relative_path(os.path.join(self.path, f"{name}.py")), f"{package}.{name}"
+        unit = Unit("the module", path, module)
+        return _imported(lambda: importlib.import_module(module), unit, self.limit)
 
 
 def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> OriginLoad:

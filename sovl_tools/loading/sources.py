@@ -274,8 +274,7 @@ class Snapshot(NamedTuple):
         files: bytes by path relative to the folder, with slashes; ``../_shared/x.py`` is a shared
             one that other tools share.
         digest: a hash of the content, the same in every process and place: 64 bits in hexadecimal.
-        locked: the hashes that it was compared with, if there is a lock file: then only this
-            content runs, and no code that was compiled before.
+        locked: the hashes that it was compared with, if there is a lock file.
     """
 
     folder: ToolFolder

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sovl_tools.loading.catalog_builder import combine, content_of, difference
 from sovl_tools.loading.load import Load, load_folders
 from sovl_tools.loading.modules import forget_folder, renew
-from sovl_tools.loading.origins import Origin, mark_outdated
+from sovl_tools.loading.origins import Origin, forget_modules
 from sovl_tools.loading.sources import Collected, Contents, collect, read_folder, shared_next_to
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
@@ -142,7 +142,7 @@ def _with_origins(state: State, *, is_patient: bool, is_forced: bool) -> State:
     for origin, known in state.origins.items():
         is_renewed = is_forced and origin.directory is not None
         if is_renewed and origin.directory is not None:
-            mark_outdated(origin.directory.path)
+            forget_modules(origin.directory.path)
         if is_renewed or not is_patient or known.is_changed(origin):
             origins[origin] = scan_origin(origin, known.load)
     return state._replace(origins=origins)
