@@ -80,82 +80,61 @@ async def serve_stdio(
 
 
 async def _serve(server: Server[Any], lines: Any, output: Any) -> None:
-    async with stdio_server(lines, output) as (read_stream, write_stream):
-        answers: Any = _Answers(write_stream)
-        requests: Any = _Requests(read_stream, answers)
+    unanswered = _Unanswered()
+    to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
+
+    async with stdio_server(lines, output) as (read, write), anyio.create_task_group() as passing:
+
+        async def pass_requests() -> None:
+            async with to_server, read:
+                async for item in read:
+                    if isinstance(item, Exception):
+                        await write.send(SessionMessage(_NO_MESSAGE))
+                        continue
+                    unanswered.note(item.message)
+                    await to_server.send(item)
+                # the server cancels its calls when the requests end
+                await unanswered.settled()
+
+        async def pass_answers() -> None:
+            async with write, from_server:
+                async for item in from_server:
+                    await write.send(item)
+                    unanswered.note(item.message)
+
+        passing.start_soon(pass_requests)
+        passing.start_soon(pass_answers)
         await server.run(requests, answers, server.create_initialization_options())
 
 
-class _Stream:
-    """A stream of the transport's, for the server, which notes the messages that pass."""
+class _Unanswered:
+    """The requests that have no answer yet, except those that stay open."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-
-class _Answers(_Stream):
-    """Knows which requests have no answer yet, except those that stay open."""
-
-    def __init__(self, stream: Any) -> None:
-        super().__init__(stream)
-        self._open: set[Any] = set()
+    def __init__(self) -> None:
+        self._ids: set[str | int | None] = set()
         self._is_settled = asyncio.Event()
 
-    def expect(self, request: types.JSONRPCRequest) -> None:
-        if request.method != "subscriptions/listen":
-            self._open.add(request.id)
-
-    def settle(self, request_id: Any) -> None:
-        if isinstance(request_id, str | int):
-            self._open.discard(request_id)
-        if not self._open:
+    def note(self, message: types.JSONRPCMessage) -> None:
+        match message:
+            case types.JSONRPCRequest(method=method, id=request_id):
+                if method != "subscriptions/listen":
+                    self._ids.add(request_id)
+            case types.JSONRPCNotification(params=params):
+                # a request that is cancelled gets no answer
+                cancelled = (params or {}).get("requestId")
+                if isinstance(cancelled, str | int):
+                    self._ids.discard(cancelled)
+            case types.JSONRPCResponse(id=request_id) | types.JSONRPCError(id=request_id):
+                self._ids.discard(request_id)
+        if not self._ids:
             self._is_settled.set()
 
     async def settled(self) -> None:
         """Wait until all have their answers, or have had the time for it."""
         self._is_settled.clear()
-        with anyio.move_on_after(GRACE if self._open else 0):
+        with anyio.move_on_after(GRACE if self._ids else 0):
             await self._is_settled.wait()
-
-    async def send(self, item: SessionMessage) -> None:
-        await self._stream.send(item)
-        if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-            self.settle(item.message.id)
-
-
-class _Requests(_Stream):
-    """Ends only when the requests have their answers: the server cancels its calls at the end."""
-
-    def __init__(self, stream: Any, answers: _Answers) -> None:
-        super().__init__(stream)
-        self._answers = answers
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage:
-        while (item := await anext(self._stream, None)) is not None:
-            if isinstance(item, Exception):
-                await self._answers.send(SessionMessage(_NO_MESSAGE))
-                continue
-            found: SessionMessage = item
-            if isinstance(found.message, types.JSONRPCRequest):
-                self._answers.expect(found.message)
-            elif isinstance(found.message, types.JSONRPCNotification):
-                # a request that is cancelled gets no answer
-                self._answers.settle((found.message.params or {}).get("requestId"))
-            return found
-        await self._answers.settled()
-        raise StopAsyncIteration
 
 
 _NO_MESSAGE = types.JSONRPCError(
