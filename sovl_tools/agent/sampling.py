@@ -7,7 +7,7 @@ from inspect import isawaitable
 from typing import Any
 
 from sovl_tools.agent.answer import Prompt, check_answer
-from sovl_tools.agent.errors import provider_error, reading_answer
+from sovl_tools.agent.errors import reading_answer
 from sovl_tools.agent.history import text_of
 from sovl_tools.agent.providers.choice import ProviderChoice
 from sovl_tools.model.client_requests import Sample, SampleRequest
@@ -27,7 +27,7 @@ def ask_model(who: ProviderChoice, agent: Any, request: SampleRequest) -> Any:
     """Return the model's answer to a tool's request, or an awaitable of it.
 
     Raises:
-        SamplingError: there's no model, or it doesn't answer.
+        SamplingError: there's no model.
     """
     if who.name not in _MAX_TOKENS:
         raise SamplingError("no model can be reached: the stand-in isn't one")
@@ -41,20 +41,12 @@ def ask_model(who: ProviderChoice, agent: Any, request: SampleRequest) -> Any:
     ]
     system = (request.system_prompt,) if request.system_prompt else ()
     prompt = Prompt(agent.model, system, messages, [], "none", options, agent.tools, ())
-    try:
-        response = who.adapter.method(agent.client)(**who.adapter.body(prompt))
-        return (
-            _later(who, agent, response) if isawaitable(response) else _sample(who, agent, response)
-        )
-    except Exception as error:
-        raise _sampling_error(error) from error
+    response = who.adapter.method(agent.client)(**who.adapter.body(prompt))
+    return _later(who, agent, response) if isawaitable(response) else _sample(who, agent, response)
 
 
 async def _later(who: ProviderChoice, agent: Any, response: Awaitable[Any]) -> Sample:
-    try:
-        return _sample(who, agent, await response)
-    except Exception as error:
-        raise _sampling_error(error) from error
+    return _sample(who, agent, await response)
 
 
 def _sample(who: ProviderChoice, agent: Any, response: Any) -> Sample:
@@ -67,9 +59,3 @@ def _content(content: Any) -> Any:
     """Return the content of a message: a string, or blocks if there is more than text."""
     blocks = content if isinstance(content, list) else [content]
     return text_of(blocks) if all(each["type"] == "text" for each in blocks) else blocks
-
-
-def _sampling_error(error: Exception) -> SamplingError:
-    if isinstance(error, SamplingError):
-        return error
-    return SamplingError(f"the model does not answer: {provider_error(error) or error}")

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from inspect import isawaitable
 from typing import Any, NamedTuple
 
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.history import calls_of, text_of
 from sovl_tools.authoring.decorator import tool_methods
-from sovl_tools.dispatch.failure import message_of, trace_of
 from sovl_tools.formats.base import estimate
 from sovl_tools.formats.export import Export
 from sovl_tools.loading.catalog_builder import combine
@@ -30,9 +28,8 @@ from sovl_tools.model.client_requests import Approval, ApprovalRequest, SampleRe
 from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ApprovalError, ToolError, ToolNotFoundError
+from sovl_tools.model.errors import ApprovalError, ToolNotFoundError
 from sovl_tools.model.host import Host
-from sovl_tools.model.redaction import redact
 from sovl_tools.registry import Subscriber, ToolRegistry, tools_directory
 
 
@@ -136,41 +133,7 @@ def _ask_approval(
 ) -> Any:
     """Return the answer of a function that takes a call, or an awaitable of it."""
     tool = tools().whole[request.tool]
-    call = ToolCall(tool, request.arguments, request.call_id, request.chain)
-    try:
-        verdict = approve(call)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the model reads of it
-        return _failed(call, error)
-    return _later(call, verdict) if isawaitable(verdict) else _approval(verdict)
-
-
-async def _later(call: ToolCall, verdict: Awaitable[Any]) -> Approval:
-    try:
-        return _approval(await verdict)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the model reads of it
-        return _failed(call, error)
-
-
-def _approval(verdict: Any) -> Approval:
-    # True itself: a truthy answer, such as a string with the reason, is a rejection.
-    if isinstance(verdict, Approval):
-        return verdict
-    return Approval(verdict is True, verdict if isinstance(verdict, str) else "")
-
-
-def _failed(call: ToolCall, error: BaseException) -> Approval:
-    """Return the rejection of a function that raised an error.
-
-    Raises:
-        ApprovalError: it failed, other than with the words that are meant for the model.
-    """
-    if isinstance(error, ToolError):
-        return Approval(approved=False, reason=str(error))
-    secrets = call.tool.requires.get("env", ())
-    _LOGGER.warning("approve failed at tool %s\n%s", call.name, trace_of(error, secrets))
-    reason = redact(message_of(error), secrets)
-    words = "this call was not made, because asking for approval failed"
-    raise ApprovalError(f"{words}: {reason}") from error
+    return approve(ToolCall(tool, request.arguments, request.call_id, request.chain))
 
 
 MOST_WAITING_AGENTS = 5
@@ -239,7 +202,6 @@ class Offering:
         self._strict = strict
         self._budget = budget
         self._exporter = Exporter()
-        self._kept: tuple[Export, Export] | None = None
 
     def offer(
         self, messages: Sequence[Message], wanted: Sequence[str] | None, choice: str | None = None
@@ -319,19 +281,15 @@ class Offering:
     def _export(self, catalog: Catalog, tools: Sequence[ToolDefinition] | None) -> Export:
         """Return tools, or all of a catalog, without the rejected ones."""
         export = self._exporter.export(catalog, self._format, tools, strict=self._strict)
-        if self._kept is not None and self._kept[0] is export:
-            return self._kept[1]
         rejected = export.rejected
         for name, reason in rejected.items() - self.warned:
             _LOGGER.warning("tool %s is omitted: %s", name, reason)
         self.warned |= rejected.items()
-        kept = export
-        if rejected:
-            every = catalog.tools.values() if tools is None else tools
-            left = [each for each in every if each.name not in rejected]
-            kept = self._exporter.export(catalog, self._format, left, strict=self._strict)
-        self._kept = export, kept
-        return kept
+        if not rejected:
+            return export
+        every = catalog.tools.values() if tools is None else tools
+        left = [each for each in every if each.name not in rejected]
+        return self._exporter.export(catalog, self._format, left, strict=self._strict)
 
 
 SEARCH = "search_tools"
