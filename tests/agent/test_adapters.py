@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolRegistry
-from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, check_answer
+from sovl_tools.agent.answer import Answer, Prompt, Usage, check_answer
 from sovl_tools.agent.errors import ProviderError
 from sovl_tools.agent.history import assistant_message
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
-from sovl_tools.formats.messages import as_one_text, described
 from tests.tables import check_each
 
 
@@ -111,13 +110,6 @@ def test_what_a_compatible_server_needs_back_is_sent_back(provider: str, answere
     assert "reasoning" not in str(elsewhere)
 
 
-def test_reasoning_without_calls_is_not_sent_back_unless_it_is_sealed() -> None:
-    assert chat({"content": "So", "reasoning_content": "Hm"}).items == ()
-    answer = chat({"content": "So", "reasoning_details": DETAILS, "reasoning_content": "Hm"})
-    sent = chat_completions.body(prompt(assistant_message(answer, "openai")))["messages"][0]
-    assert sent == {"role": "assistant", "content": "So", "reasoning_details": DETAILS}
-
-
 def _responses(*items: dict[str, Any], **options: Any) -> list[Any]:
     message = assistant_message(Answer("", (), "end", items), "openai-responses")
     sent: list[Any] = responses.body(prompt(message, options=options))["input"]
@@ -181,29 +173,3 @@ def test_citations_and_unknown_deltas_of_a_stream_are_taken_in() -> None:
     )
     known = {"type": "text", "text": "a", "citations": [cited]}
     assert answer == Answer("a", (), "end", (known,), Usage(0, 3, 0, 1))
-
-
-def test_an_error_of_a_tool_is_a_text_that_says_something() -> None:
-    message = assistant_message(Answer("", (Call("a", "add", "{}"),)), "")
-    contents: tuple[Any, ...] = ("", [])
-    for content in contents:
-        result = {"role": "tool", "id": "a", "name": "add", "content": content, "is_error": True}
-        sent = anthropic.body(prompt(message, result))["messages"][-1]["content"]
-        assert sent[0]["content"] == "(nothing)"
-
-
-BLOCKS = [
-    ({"type": "text", "text": "a"}, "a"),
-    ({"type": "text"}, ""),
-    ({"type": "resource", "resource": {"text": "b"}}, "b"),
-    ({"type": "resource", "resource": {"uri": "file:///c"}}, "[file:///c, not shown]"),
-    ({"type": "resource", "resource": {}}, "[a resource, not shown]"),
-    ({"type": "audio", "mimeType": "audio/wav"}, "[audio/wav, not shown]"),
-    ({"type": "resource_link"}, "[resource_link, not shown]"),
-    ({}, "[something, not shown]"),
-]
-
-
-@check_each(("block", "text"), BLOCKS, ids=[text or "-" for _, text in BLOCKS])
-def test_blocks_that_cannot_be_shown_are_described(block: dict[str, Any], text: str) -> None:
-    assert described(block) == as_one_text([block]) == text

@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import Agent, ToolDefinition, ToolNotFoundError, ToolRegistry, tool
+from sovl_tools import Agent, ToolDefinition, ToolRegistry, tool
 from sovl_tools.agent.events import Reply, TextDelta
 from sovl_tools.agent.history import text_of
-from tests.conftest import Write, code_of, manifest_of
-from tests.schema.strategies import moderate, texts, values
+from tests.schema.strategies import moderate, texts
 from tests.tables import check_each
 
 LEVELS = ["low", "very high"]
@@ -272,72 +270,12 @@ def test_while_something_is_asked_for_another_tool_can_be_named() -> None:
     assert said(agent, "paint", '"add numbers"').startswith("level")
 
 
-def test_a_tool_that_has_changed_is_asked_about_as_it_is(write: Write, tmp_path: Path) -> None:
-    write("echo")
-    agent = Agent(tools=str(tmp_path / "tools"), provider="local")
-    said(agent, "echo")
-    manifest = manifest_of("echo")
-    properties = {"words": {"type": "string", "description": "What to say."}}
-    manifest["parameters"] = {
-        **manifest["parameters"],
-        "properties": properties,
-        "required": ["words"],
-    }
-    write("echo", manifest, code_of("echo").replace("text", "words"))
-    agent.tools.reload()
-    assert said(agent, "hi").startswith("words (string)")
-    assert called(said(agent, "hi")) == {"words": "hi"}
-
-
 def test_what_it_waits_for_is_saved_with_the_conversation(tmp_path: Path) -> None:
     first, second = agent_with(ADD), agent_with(ADD)
     said(first, "add numbers", "5")
     first.save(tmp_path / "chat.json")
     second.restore(tmp_path / "chat.json")
     assert called(said(second, "3")) == {"number1": 5, "number2": 3}
-
-
-@moderate
-@given(items=values, text=texts)
-def test_a_conversation_that_waits_for_nonsense_is_begun_anew(items: Any, text: str) -> None:
-    agent = agent_with(ADD)
-    agent.messages = [
-        {"role": "user", "content": "x"},
-        {"role": "assistant", "content": "y", "provider": "local", "items": items},
-    ]
-    assert said(agent, text)
-
-
-def test_only_tools_that_are_offered_are_called() -> None:
-    agent = agent_with(ADD, PAINT)
-    reply = agent.chat_sync("example_tool number1=5 number2=3", tools=["paint"])
-    assert reply.calls == ()
-    assert "example_tool" not in reply
-    assert "paint" not in agent.chat_sync("brush the wall", tools=["example_tool"])
-    said(agent, "add numbers", "5")
-    assert "example_tool" not in agent.chat_sync("3", tools=["paint"])
-
-
-def test_a_choice_of_a_tool_is_respected() -> None:
-    agent = agent_with(ADD, PAINT)
-    assert called(agent.chat_sync("number1=5 number2=3", tool_choice="example_tool")) == {
-        "number1": 5, "number2": 3,
-    }  # fmt: skip
-    said(agent, "paint")
-    assert agent.chat_sync("red", tool_choice="example_tool").startswith("example_tool: ")
-    assert agent.chat_sync("5", tool_choice="example_tool").startswith("number2")
-    with pytest.raises(ToolNotFoundError, match="among those of this turn"):
-        agent.chat_sync("hello", tools=["paint"], tool_choice="example_tool")
-
-
-def test_the_search_of_large_registries_is_never_called() -> None:
-    many = [definition(f"tool_{number:02}", {"n": {"type": "integer"}}) for number in range(9)]
-    agent = agent_with(ADD, *many, max_tools=2)
-    assert called(said(agent, "example_tool number1=5 number2=3")) == {"number1": 5, "number2": 3}
-    assert said(agent, "search_tools query=x").calls == ()
-    reply = said(agent, "add numbers number1=x", "y", "z", "w", "5")
-    assert reply.startswith("number2")
-    assert called(said(agent, "3")) == {"number1": 5, "number2": 3}
 
 
 async def test_answers_can_be_streamed() -> None:
@@ -366,10 +304,3 @@ def test_any_conversation_has_answers_and_calls_that_fit(lines: list[str]) -> No
     assert all(not each["is_error"] for each in agent.messages if each["role"] == "tool")
     assert json.loads(json.dumps(agent.messages)) == agent.messages
     assert set(_all_names(agent)) <= {"example_tool", "paint"}
-
-
-@moderate
-@given(color=st.text(max_size=20), level=st.sampled_from(LEVELS))
-def test_any_text_can_be_given_in_quotes(color: str, level: str) -> None:
-    text = f"paint color={json.dumps(color, ensure_ascii=False)} level={json.dumps(level)}"
-    assert called(said(agent_with(PAINT, ADD), text)) == {"color": color, "level": level}

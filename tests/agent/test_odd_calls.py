@@ -76,18 +76,6 @@ def test_each_call_in_a_wrapper_is_made(
         assert to.results() == results
 
 
-@check_each(
-    "arguments",
-    [{}, {"tool_uses": []}, {"tool_uses": None}, {"tool_uses": {}}, {"tool_uses": [None]}, "nope",
-     {"tool_uses": [{}]}, uses((None, {})), uses(("now", {}), (7, {})), "null", "[]", '{"tool'],
-)  # fmt: skip
-def test_a_wrapper_that_holds_something_else_is_an_unknown_tool(arguments: Any) -> None:
-    script = [calls(("multi_tool_use.parallel", arguments)), says("Fine.")]
-    with talk(Way("openai"), script, tools=[weather, now]) as to:
-        to.say("Both?")
-        assert to.results() == ["there's no tool 'multi_tool_use.parallel'"]
-
-
 def test_a_wrapper_gets_round_neither_approval_nor_the_tools_of_a_turn() -> None:
     registry = ToolRegistry()
     registry.tool(annotations={"destructive": True})(delete)

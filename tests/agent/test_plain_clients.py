@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -22,15 +21,6 @@ from tests.tables import check_each
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
-
-
-@dataclass
-class Record:
-    """An answer whose attributes are its parts, as classes of one's own have them."""
-
-    type: str
-    content: Any = None
-    text: str = ""
 
 
 def _as_objects(value: Any) -> Any:
@@ -112,17 +102,6 @@ async def test_a_plain_object_may_answer_with_objects_or_dictionaries(
     assert agent.statistics()["add"].calls == 1
     script.answers = [answers[1]]
     assert agent.chat_sync("Again") == "It is 8."
-
-
-async def test_a_mock_may_stand_for_a_client() -> None:
-    message = SimpleNamespace(content="Hello.", tool_calls=None)
-    answer = SimpleNamespace(choices=[SimpleNamespace(message=message, finish_reason="stop")])
-    client = MagicMock()
-    client.chat.completions.create = AsyncMock(return_value=answer)
-    agent = Agent(client, "m")
-    assert "on openai m" in repr(agent)
-    assert await agent.chat("Hello") == "Hello."
-    assert agent.chat_sync("Hello") == "Hello."
 
 
 @check_each(

@@ -116,14 +116,6 @@ def test_so_many_are_strict_as_a_request_may_have(
     assert losses == ()
 
 
-def test_what_a_tool_loses_that_is_not_strict_in_the_end_is_told() -> None:
-    refused = tool(arguments(**{"a b": TEXT}), "last")
-    tools = [*(no_arguments(f"t{number}") for number in range(20)), refused]
-    losses = limited(*tools)[-1].losses
-    assert [each.kind for each in losses] == ["loose", "name"]
-    assert losses[1].path == ("parameters", "properties", "a b")
-
-
 def test_the_last_definition_that_can_be_cached_is_marked() -> None:
     mark = {"type": "ephemeral"}
     options: dict[str, Any] = {"cache_control": mark, "defer_loading": frozenset({"c"})}
@@ -134,14 +126,3 @@ def test_the_last_definition_that_can_be_cached_is_marked() -> None:
     assert losses == ()
     assert "cache_control" not in shapes[1].definition
     assert collected("anthropic", [], **options)[0] == []
-
-
-def test_that_every_tool_is_deferred_is_told() -> None:
-    options: dict[str, Any] = {
-        "defer_loading": frozenset({"a"}),
-        "cache_control": {"type": "ephemeral"},
-    }
-    shapes = [shaped("anthropic", no_arguments("a"), **options)]
-    definitions, (loss,) = collected("anthropic", shapes, **options)
-    assert "cache_control" not in definitions[0]
-    assert (loss.kind, loss.message) == ("limit", "every tool is deferred, which Anthropic rejects")

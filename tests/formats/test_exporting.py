@@ -176,21 +176,6 @@ def test_restored_arguments_can_be_called_with(registry: ToolRegistry) -> None:
     assert not Tooler(registry).call_sync("compare_values", sent).ok
 
 
-def test_alternatives_are_told_apart_by_checking() -> None:
-    either = {
-        "anyOf": [
-            arguments("kind", kind={"const": name}, size=size)
-            for name, size in (("a", TEXT), ("b", {"type": ["string", "null"]}))
-        ]
-    }
-    registry = ToolRegistry()
-    registry.register(made(arguments("of", of=either)))
-    export = registry.export("openai", strict=True)
-    assert export.restore("echo", {"of": {"kind": "a", "size": None}}) == {"of": {"kind": "a"}}
-    sent = {"of": {"kind": "b", "size": None}}
-    assert export.restore("echo", sent) == sent
-
-
 def test_diagnostics_have_their_places_in_the_manifest(write: Write, tmp_path: Path) -> None:
     manifest = manifest_of("echo")
     manifest["parameters"]["properties"]["text"]["minLength"] = 2
@@ -216,27 +201,6 @@ def test_what_concerns_all_tools_has_the_place_of_the_first() -> None:
     assert (found.code, found.tool, found.path) == ("ST905", None, "tests/formats")
     (found,) = exported(list(registry), Target.of("openai")).diagnostics
     assert found.path == "."
-
-
-def test_in_code_the_message_names_the_place() -> None:
-    registry = ToolRegistry()
-    registry.register(made(arguments(text={**TEXT, "minLength": 2})))
-    (found,) = registry.export("openai", strict=True).diagnostics
-    words = "minLength is in the description only, at 'parameters.properties.text.minLength'"
-    assert found.message == f"openai-strict: {words}"
-
-
-def test_each_export_has_its_own_options_however_many_there_are() -> None:
-    registry = ToolRegistry()
-    for number in range(20):
-        registry.register(made(name=f"t{number}"))
-    for number in range(20):
-        export = registry.export("anthropic", defer_loading=[f"t{number}"])
-        assert [each["name"] for each in export.definitions if "defer_loading" in each] == [
-            f"t{number}"
-        ]
-    with pytest.raises(ToolNotFoundError):
-        registry.export("anthropic", defer_loading=["nobody"])
 
 
 def test_a_tool_that_is_too_deep_stops_no_other() -> None:

@@ -23,24 +23,6 @@ def test_a_tool_is_a_declaration() -> None:
     assert (shape.losses, shape.undo, shape.is_strict) == ((), None, False)
 
 
-def test_a_schema_is_said_in_the_keywords_that_there_are() -> None:
-    shape = shaped("gemini", tool(of(text={"const": "x"}, truth={"enum": ["x", True]})))
-    assert shape.definition["parametersJsonSchema"]["properties"] == {
-        "text": {"type": "string", "enum": ["x"]},
-        "truth": {"type": ["string", "boolean"], "description": 'One of: "x", true.'},
-    }
-    assert [loss.path for loss in shape.losses] == [("parameters", "properties", "truth", "enum")]
-
-
-@check_each("description", ["", " \n"])
-def test_an_empty_description_is_left_out(description: str) -> None:
-    given = tool()
-    shape = shaped("gemini", type(given)("echo", description, given.parameters, given.function))
-    assert "description" not in shape.definition
-    (loss,) = shape.losses
-    assert (loss.kind, loss.path) == ("doubt", ("description",))
-
-
 def test_there_may_be_only_so_many_declarations() -> None:
     shapes = [shaped("gemini", tool())] * GEMINI.tools
     assert collected("gemini", shapes) == ([shapes[0].definition] * GEMINI.tools, ())

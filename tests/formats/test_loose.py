@@ -45,26 +45,6 @@ def test_what_guides_a_model_stays_as_it_is(name: str) -> None:
     assert made(name, schema) == (schema, [])
 
 
-def test_what_gemini_knows_stays_as_it_is() -> None:
-    schema = of(
-        "a",
-        a={
-            "type": ["array", "null"],
-            "title": "A",
-            "description": "An a.",
-            "prefixItems": [{"enum": ["x", 1, 2.5], "type": ["string", "number", "integer"]}],
-            "items": {"type": "number", "minimum": 1, "maximum": 2, "format": "float"},
-            "minItems": 1,
-            "maxItems": 3,
-            "default": [],
-        },
-        b={"anyOf": [TEXT, {"$ref": "#/$defs/b"}], "description": "A b."},
-        c={"$ref": "#"},
-    ) | {"additionalProperties": TEXT, "$defs": {"b": of(type=TEXT)}}
-    found, losses = made("gemini", schema)
-    assert (found, losses) == (schema, [])
-
-
 @check_each(
     ("schema", "expected", "losses"),
     [
@@ -175,12 +155,6 @@ def test_what_gemini_is_told_less_exactly_is_reported(
     assert losses in [[(kind, keyword)] for keyword in keywords]
 
 
-def test_several_keywords_of_one_schema_are_one_loss() -> None:
-    (loss,) = shaped("gemini", tool(of(a={**TEXT, "examples": ["x"], "not": {"const": 1}}))).losses
-    place = ("parameters", "properties", "a", "examples")
-    assert loss == ("moved", place, "examples and not are in the description only", None)
-
-
 def test_references_lead_to_definitions_be_it_in_words() -> None:
     schema = of(
         a={"$ref": "#/$defs/x"}, b={"$ref": "#y"}, c={"not": {"$ref": "#/$defs/w/$defs/z"}}
@@ -258,15 +232,6 @@ def test_no_properties_are_added_where_there_can_be_no_others() -> None:
     found, losses = made("openai", schema)
     assert found == of(a=TEXT) | {"additionalProperties": False}
     assert losses == [("dropped", "anyOf")]
-
-
-def test_conditions_of_all_arguments_are_left_to_anthropic() -> None:
-    schema = of(a=TEXT) | {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
-    assert made("anthropic", schema) == (schema, [])
-    assert made("anthropic", schema | {"not": {"required": ["c"]}}) == (
-        schema,
-        [("dropped", "not")],
-    )
 
 
 ODD = of(**{"größe": TEXT, "a.b-c": TEXT, "x" * 64: TEXT, "inner": of(**{"a b": TEXT, "": TEXT})})

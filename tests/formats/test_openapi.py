@@ -50,13 +50,6 @@ def compiled(found: Any, name: str) -> Draft202012Validator:
     return validator({"$ref": f"#/components/schemas/{name}", "components": found["components"]})
 
 
-def test_a_document_of_no_tools_is_valid() -> None:
-    found = document()
-    assert found["openapi"] == "3.1.0"
-    assert found["paths"] == {}
-    assert found["jsonSchemaDialect"] == "https://json-schema.org/draft/2020-12/schema"
-
-
 def test_each_tool_is_one_post() -> None:
     found = document(tool(tags=("io", "io"), returns="The weather."), tool(name="time"))
     assert list(found["paths"]) == ["/tools/weather", "/tools/time"]
@@ -74,16 +67,6 @@ def test_each_tool_is_one_post() -> None:
         },
     }
     assert found["components"]["schemas"]["weather.arguments"] == EMPTY
-
-
-def test_the_summary_is_the_title_or_the_first_sentence_of_the_description() -> None:
-    lines = ToolDefinition("lines", " Tell it.\nAll of it.", EMPTY, print)
-    long = ToolDefinition("long", "Tell 1.5 of it: so much. And more.", EMPTY, print)
-    found = document(lines, long, tool(title="Weather"))["paths"]
-    assert found["/tools/lines"]["post"]["summary"] == "Tell it."
-    assert found["/tools/long"]["post"]["summary"] == "Tell 1.5 of it: so much."
-    assert found["/tools/lines"]["post"]["description"] == " Tell it.\nAll of it."
-    assert found["/tools/weather"]["post"]["summary"] == "Weather"
 
 
 def test_the_result_is_described_by_the_output_schema() -> None:
@@ -112,14 +95,6 @@ def test_a_result_of_which_nothing_is_said_may_be_anything() -> None:
         "description": "What the tool returned.",
         "content": {"application/json": {"schema": {}}},
     }
-
-
-def test_the_answer_to_a_failure_describes_each_status_and_has_one_schema() -> None:
-    problem = document(tool())["components"]["responses"]["Problem"]
-    reference = {"$ref": "#/components/schemas/Problem"}
-    assert problem["content"] == {"application/problem+json": {"schema": reference}}
-    for name, (status, _, words) in ANSWERS.items():
-        assert f"\n- {status} `{name}`: {words}" in problem["description"]
 
 
 def test_a_problem_fits_its_schema() -> None:
@@ -187,20 +162,6 @@ def test_a_dynamic_reference_is_a_plain_one() -> None:
     reference = {"$ref": "#/components/schemas/weather.arguments.tree"}
     assert found["weather.arguments"]["properties"]["a"] == reference
     assert found["weather.arguments.tree"]["properties"]["next"] == reference
-
-
-def test_two_references_in_one_place_both_hold() -> None:
-    found = components(
-        {
-            "type": "object",
-            "properties": {"a": {"$ref": "#/$defs/low", "$dynamicRef": "#high"}},
-            "$defs": {"low": {"minimum": 1}, "high": {"$dynamicAnchor": "high", "maximum": 2}},
-        }
-    )
-    assert found["weather.arguments"]["properties"]["a"] == {
-        "allOf": [{"$ref": "#/components/schemas/weather.arguments.high"}],
-        "$ref": "#/components/schemas/weather.arguments.low",
-    }
 
 
 def test_the_tools_that_are_shipped_lose_nothing() -> None:

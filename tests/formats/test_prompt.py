@@ -8,7 +8,7 @@ from hypothesis import given
 
 from sovl_tools import ToolDefinition
 from tests.formats.schemas import moderate, parameters
-from tests.formats.tools import collected, shaped
+from tests.formats.tools import shaped
 from tests.tables import check_each
 
 EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
@@ -73,13 +73,6 @@ def test_what_the_arguments_have_to_be_together_stands_above_them() -> None:
     ]
 
 
-def test_tools_are_separated_by_a_blank_line() -> None:
-    shapes = [shaped("prompt", tool(name=name)) for name in ("b", "a")]
-    found = "## b\nFind it.\nArguments: none.\n\n## a\nFind it.\nArguments: none."
-    assert collected("prompt", shapes) == (found, ())
-    assert collected("prompt", []) == ("", ())
-
-
 @check_each(
     ("schema", "words"),
     [
@@ -109,15 +102,6 @@ def test_a_type_is_said_in_short_words(schema: Any, words: str) -> None:
     assert found.startswith(f"({words}, optional)")
 
 
-def test_a_required_argument_is_not_said_to_have_a_default() -> None:
-    schema = {"type": "object", "properties": {"a": {"default": 1}}, "required": ["a"]}
-    assert text(schema) == "- a (any, required)"
-
-
-def test_a_default_is_json() -> None:
-    assert about({"default": {"größe": [None, True]}}) == '(any, default {"größe": [null, true]})'
-
-
 def test_the_title_stands_in_for_a_description() -> None:
     assert about({"title": "The city", "description": " "}) == "(any, optional): The city."
     assert about({"title": "City", "description": "Which?"}) == "(any, optional): Which?"
@@ -143,19 +127,6 @@ def test_the_lines_of_a_description_stay_below_their_argument() -> None:
 )
 def test_what_a_schema_asks_beyond_its_type_is_a_sentence(schema: Any, words: str) -> None:
     assert about(schema) == f"(any, optional): {words}"
-
-
-@check_each(
-    "schema",
-    [
-        {"additionalProperties": False},
-        {"items": True},
-        {"x-own": 1},
-        {"$comment": "Mind the gap.", "$anchor": "a"},
-    ],
-)
-def test_what_says_nothing_to_a_model_is_left_out(schema: Any) -> None:
-    assert about(schema) == "(any, optional)"
 
 
 def test_what_lies_in_an_argument_is_indented() -> None:
@@ -186,13 +157,6 @@ def test_items_get_a_line_if_there_is_more_to_say_than_their_type() -> None:
     )
     assert about({"type": "array", "items": {"type": ["string", "null"]}}) == (
         "(array, optional)\n  - each item (string or null)"
-    )
-
-
-def test_a_tuple_is_told_item_by_item() -> None:
-    first = [{"type": "string"}, {"minimum": 1}]
-    assert about({"prefixItems": first, "items": {"description": "More."}}) == (
-        "(any, optional)\n  - item 1 (string)\n  - item 2: At least 1.\n  - each other item: More."
     )
 
 
@@ -227,22 +191,6 @@ def test_alternatives_get_lines_if_there_is_more_to_say_than_their_types() -> No
         "    - b (any, optional)\n"
         "  - or: At least 1."
     )
-
-
-def test_two_choices_of_one_argument_are_told_apart() -> None:
-    said = about({"anyOf": [{"minimum": 1}, {"minimum": 2}], "oneOf": [{"maximum": 3}, {}]})
-    assert said == (
-        "(any, optional)\n"
-        "  - either: At least 1.\n"
-        "  - or: At least 2.\n"
-        "  - either: At most 3.\n"
-        "  - or"
-    )
-
-
-def test_what_may_be_null_beside_one_other_thing_is_told_as_that_thing() -> None:
-    schema = {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "default": None}
-    assert about(schema) == "(string or null, default null): Format: date."
 
 
 def test_what_several_schemas_say_of_one_property_is_said_together() -> None:
@@ -296,11 +244,6 @@ def test_definitions_that_refer_to_all_others_do_not_multiply() -> None:
     references = {name: {"$ref": f"#/$defs/{name}"} for name in names}
     definitions = {name: {"type": "object", "properties": references} for name in names}
     assert len(about({"$ref": "#/$defs/d0"}, **definitions).splitlines()) == 30 * 30 + 1
-
-
-def test_a_definition_that_is_only_itself_is_anything() -> None:
-    said = about({"$ref": "#/$defs/b"}, b={"anyOf": [{"$ref": "#/$defs/b"}, {"type": "string"}]})
-    assert said == ("(any, optional)\n  - either: The same as a above.\n  - or (string)")
 
 
 def test_definitions_stand_at_the_end_if_the_text_refers_to_them() -> None:

@@ -210,14 +210,6 @@ def test_definitions_are_narrowed_once_and_may_refer_to_themselves() -> None:
     )
 
 
-def test_losses_in_definitions_are_told_once_with_their_place() -> None:
-    more = {"$defs": {"short": {**TEXT, "maxLength": 3}}}
-    schema = {"type": "array", "items": {"$ref": "#/$defs/short"}}
-    both = {**arguments(a=schema, b={"$ref": "#/$defs/short"}), **more}
-    message = "maxLength is in the description only"
-    assert lost(strict_subset(both, OPENAI)) == [("moved", "$defs/short/maxLength", message)]
-
-
 def test_a_reference_that_is_described_is_wrapped_or_replaced() -> None:
     more = {"$defs": {"short": {**TEXT, "title": "Short"}}}
     schema = {"$ref": "#/$defs/short", "description": "A.", "default": "x"}
@@ -233,14 +225,6 @@ def test_a_reference_that_is_described_is_wrapped_or_replaced() -> None:
         "default": "x",
     }
     assert "$defs" not in found
-
-
-def test_an_all_of_one_is_that_schema_and_losses_are_where_they_stand() -> None:
-    one = {"allOf": [{**TEXT, "minLength": 1}], "description": "A.", "default": "x"}
-    found = strict_subset(arguments(a=one), OPENAI)
-    text = 'A.\n\nAt least 1 character. Default: "x".'
-    assert found.schema["properties"]["a"] == {**TEXT, "description": text}
-    assert [each.path[2:] for each in found.losses] == [("a", "allOf", 0, "minLength")]
 
 
 @check_each(
@@ -269,18 +253,6 @@ def test_alternatives_that_a_required_text_tells_apart_exclude_one_another() -> 
     free = {**one("a"), "required": []}
     for branches in ([one("a"), one("a")], [free, one("b")]):
         assert "oneOf is written as anyOf" in [each[2] for each in losses_of({"oneOf": branches})]
-
-
-def test_alternatives_that_begin_alike_are_told_of_where_that_matters() -> None:
-    one = {**arguments(name=TEXT, size=TEXT), "additionalProperties": False}
-    two = {**arguments(name={"type": "integer"}), "additionalProperties": False}
-    more = {"$defs": {"two": two}}
-    schema = {"anyOf": [one, {"$ref": "#/$defs/two"}, TEXT]}
-    message = "alternatives that begin with the same property can be rejected"
-    assert losses_of(schema, **more) == [("doubt", "properties/a/anyOf", message)]
-    assert strict_subset({**arguments(a=schema), **more}, ANTHROPIC).losses == ()
-    other = {**arguments(size=TEXT, name=TEXT), "additionalProperties": False}
-    assert losses_of({"anyOf": [one, other]}) == []
 
 
 def test_only_the_shortest_array_is_enforced_at_anthropic() -> None:

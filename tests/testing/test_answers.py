@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.agent import answer
-from sovl_tools.testing import Call, Reply, ScriptedServer, Usage, calls, refuses, says
+from sovl_tools.testing import Reply, ScriptedServer, Usage, calls, refuses, says
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 from tests.testing.provider_clients import PROVIDERS, ask, client_of, create
@@ -61,27 +61,6 @@ def test_any_text_arrives_in_pieces_of_any_size(provider: str, text: str, piece:
             heard = ask(provider, server, stream=stream)
             assert heard.text == text
             assert json.loads(heard.calls[0].arguments) == {"a": text}
-
-
-@PROVIDER
-@STREAM
-@check_each("text", ['{"a": ', "[1]", "{'a': 1}"])
-def test_malformed_arguments_arrive_as_they_stand(
-    provider: str, text: str, *, stream: bool
-) -> None:
-    with ScriptedServer([calls(("add", text, "id_1"))]) as server:
-        (heard,) = ask(provider, server, stream=stream).calls
-    # a plain answer of Messages can only be an object
-    assert heard.arguments == ("{}" if provider == "anthropic" and not stream else text)
-
-
-@PROVIDER
-def test_calls_without_an_id_get_different_ones_of_the_provider(provider: str) -> None:
-    reply = calls(("add", {}), Call("add", "{}"))
-    with ScriptedServer([reply, reply]) as server:
-        ids = [call.id for _ in "12" for call in ask(provider, server).calls]
-    prefix = "toolu" if provider == "anthropic" else "call"
-    assert ids == [f"{prefix}_{number}_{index}" for number in (1, 2) for index in (0, 1)]
 
 
 def test_chat_completions_tells_of_usage_in_a_stream_only_if_asked() -> None:

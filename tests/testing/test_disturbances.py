@@ -23,7 +23,6 @@ from tests.testing.provider_clients import (
     PROVIDERS,
     ask,
     ask_async,
-    async_client_of,
     client_of,
     create,
     errors_of,
@@ -58,28 +57,6 @@ def test_a_failure_is_the_clients_error(
     assert caught.value.status_code == status
     assert caught.value.response.headers["retry-after"] == "7"
     assert "not now" in str(caught.value)
-
-
-KINDS = {
-    "openai": {400: "invalid_request_error", 429: "requests", 500: "server_error"},
-    "anthropic": {400: "invalid_request_error", 429: "rate_limit_error", 529: "overloaded_error"},
-}
-
-
-@check_each(
-    ("provider", "status"), [(provider, status) for provider in KINDS for status in KINDS[provider]]
-)
-def test_a_failure_has_the_type_that_goes_with_its_status(provider: str, status: int) -> None:
-    with ScriptedServer([fails(status), fails(status, kind="odd", code="odder")]) as server:
-        with pytest.raises(errors_of(provider).APIStatusError) as first:
-            ask(provider, server)
-        with pytest.raises(errors_of(provider).APIStatusError) as second:
-            ask(provider, server)
-    errors = [each.value.body.get("error", each.value.body) for each in (first, second)]
-    assert [each["type"] for each in errors] == [KINDS[provider][status], "odd"]
-    if provider == "openai":
-        assert errors[0]["code"] == ("rate_limit_exceeded" if status == 429 else None)
-        assert errors[1]["code"] == "odder"
 
 
 @PROVIDER
@@ -132,15 +109,6 @@ def test_responses_may_tell_of_a_failure_by_its_status() -> None:
 
 
 @PROVIDER
-def test_a_plain_answer_that_is_interrupted_is_an_error(provider: str) -> None:
-    with (
-        ScriptedServer([interrupts(says("Hello"), after=3)]) as server,
-        pytest.raises(errors_of(provider).InternalServerError, match="Overloaded"),
-    ):
-        ask(provider, server)
-
-
-@PROVIDER
 @STREAM
 def test_the_server_stands_still_until_the_pause_ends(provider: str, *, stream: bool) -> None:
     pause = Pause()
@@ -171,19 +139,6 @@ async def test_the_server_hears_of_a_client_that_gives_up(provider: str, *, stre
         assert await asyncio.to_thread(pause.abandoned.wait, PATIENCE)
 
 
-@PROVIDER
-@STREAM
-def test_a_function_may_be_what_the_server_waits_for(provider: str, *, stream: bool) -> None:
-    events: list[str] = []
-
-    def arrive() -> None:
-        events.append("called")
-
-    with ScriptedServer([holds(says("Hello"), arrive, after=1)]) as server:
-        assert ask(provider, server, stream=stream).text == "Hello"
-    assert events == ["called"]
-
-
 @STREAM
 async def test_the_block_ends_with_answers_still_held(*, stream: bool) -> None:
     pauses = [Pause() for _ in PROVIDERS]
@@ -200,15 +155,3 @@ async def test_the_block_ends_with_answers_still_held(*, stream: bool) -> None:
             assert await asyncio.to_thread(pause.reached.wait, PATIENCE)
     met = await asyncio.gather(*asking, return_exceptions=True)
     assert all(isinstance(each, Exception) for each in met)
-
-
-@PROVIDER
-async def test_a_connection_serves_many_requests_and_many_clients_are_served(provider: str) -> None:
-    count = 12
-    with ScriptedServer([says("Hello")] * count) as server:
-        async with async_client_of(provider, server) as client:
-            first = [create(provider, client) for _ in range(count // 2)]
-            await asyncio.gather(*first)
-            for _ in range(count // 2):
-                await create(provider, client)
-    assert len(server.requests) == count
