@@ -8,7 +8,6 @@ import secrets
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -77,7 +76,7 @@ def run_examples(
     elif groups:
         # --include has named the destructive tools
         options["policy"] = asdict(settings.policy.but(approval="never"))
-        _Work(groups.values(), options, done).run(min(processes, len(groups)))
+        _run_in_children(list(groups.values()), options, done, min(processes, len(groups)))
     return [found[each.id] for each in wanted]
 
 
@@ -104,73 +103,52 @@ def _not_copied(error: OSError) -> str:
     return f"its files can't be copied: {error.strerror or error}"
 
 
-class _Work:
-    """Examples that wait to be run, and the processes that run them."""
+def _run_in_children(
+    groups: list[list[Example]],
+    options: dict[str, Any],
+    done: Callable[[Tested], object],
+    processes: int,
+) -> None:
+    """Run the examples of each tool in one of several processes, replaced when they fail.
 
-    def __init__(
-        self,
-        groups: Iterable[list[Example]],
-        options: dict[str, Any],
-        done: Callable[[Tested], object],
-    ) -> None:
-        self._groups = deque(groups)
-        self._options = options
-        self._done = done
-        self._runners: set[_Runner] = set()
-        self._over = threading.Event()
+    Raises:
+        SovlToolsError: no process could be started.
+    """
+    own, runners, over = threading.local(), set[_Runner](), threading.Event()
 
-    def run(self, processes: int) -> None:
-        """Run all examples.
-
-        Raises:
-            SovlToolsError: no process could be started.
-        """
-        with ThreadPoolExecutor(processes) as pool:
-            threads = [pool.submit(self._run_groups) for _ in range(processes)]
-            try:
-                for each in threads:
-                    each.result()
-            finally:  # of an interrupt, too
-                self._over.set()
-                for runner in list(self._runners):
+    def run_group(group: list[Example]) -> None:
+        runner: _Runner | None = getattr(own, "runner", None)
+        for example in group:
+            if runner is None or runner.is_over:
+                if runner is not None:
                     runner.end()
+                own.runner = runner = _Runner(options)
+                runners.add(runner)
+            tested = runner.run(example)
+            if over.is_set():
+                return
+            if not runner.has_loaded:  # which is the result of all its examples
+                for each in group:
+                    done(tested._replace(example=each))
+                return
+            done(tested)
 
-    def _run_groups(self) -> None:
-        """Run groups in a process, which is replaced when it fails."""
-        runner = None
-        while self._groups and not self._over.is_set():
-            try:
-                group = self._groups.popleft()
-            except IndexError:  # another thread has taken it
-                break
-            for example in group:
-                if runner is None or runner.is_over:
-                    self._end(runner)
-                    runner = self._start()
-                tested = runner.run(example)
-                if self._over.is_set():
-                    break
-                if not runner.has_loaded:  # which is the result of all its examples
-                    for each in group:
-                        self._done(tested._replace(example=each))
-                    break
-                self._done(tested)
-        self._end(runner)
-
-    def _start(self) -> _Runner:
-        runner = _Runner(self._options)
-        self._runners.add(runner)
-        runner.start()
-        return runner
-
-    def _end(self, runner: _Runner | None) -> None:
-        if runner is not None:
-            runner.end()
-            self._runners.discard(runner)
+    with ThreadPoolExecutor(processes) as pool:
+        try:
+            for _ in pool.map(run_group, groups):
+                pass
+        finally:  # of an interrupt, too
+            over.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            for runner in list(runners):
+                runner.end()
 
 
 class _Runner(Child):
     """A child process that runs one example after another.
+
+    Raises:
+        SovlToolsError: it has not started.
 
     Attributes:
         is_over: whether a new process must run the other examples.
@@ -186,13 +164,6 @@ class _Runner(Child):
         self._mark = secrets.token_hex()
         self._known: set[str] = set()
         super().__init__(__name__, self._keep)
-
-    def start(self) -> None:
-        """Wait until it is ready.
-
-        Raises:
-            SovlToolsError: it has not started.
-        """
         self.send({"options": self._options, "mark": self._mark})
         self.await_start()
 

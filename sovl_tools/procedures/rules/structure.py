@@ -167,26 +167,27 @@ def invalid_inputs(case: DocumentCase) -> Iterator[Finding]:
     it, or leave ``inputs`` or the default out.
     """
     inputs = case.document.get("inputs") if isinstance(case.document, dict) else None
-    if isinstance(inputs, dict):
-        problems = meta_schema().problems(inputs)
-        for problem in explained(problems):
-            yield Finding(ManifestPlace(("inputs", *problem.path)), describe(problem))
-        unusable = None
-        # In this order: an engine would expand such references until the memory is full.
-        if not problems and excess(inputs):
-            unusable = "the references in the schema expand without end"
-        elif not problems:
-            try:
-                compile_schema(inputs)
-            except SchemaError as error:
-                unusable = f"the schema can't be used: {error.reason}"
-        if unusable:
-            yield Finding(ManifestPlace(("inputs",)), unusable)
-        # A run would fill a default in and then reject it. The rule of manifests only warns of
-        # that, because the functions of tools have their own defaults.
-        for node in () if problems or unusable else nodes(inputs, ("inputs",)):
-            if node.path[1:-1] == ("properties",):
-                yield from invalid_default.check(node)
+    if not isinstance(inputs, dict):
+        return
+    problems = meta_schema().problems(inputs)
+    for problem in explained(problems):
+        yield Finding(ManifestPlace(("inputs", *problem.path)), describe(problem))
+    if problems:
+        return
+    place = ManifestPlace(("inputs",))
+    if excess(inputs):  # an engine would expand such references until the memory is full
+        yield Finding(place, "the references in the schema expand without end")
+        return
+    try:
+        compile_schema(inputs)
+    except SchemaError as error:
+        yield Finding(place, f"the schema can't be used: {error.reason}")
+        return
+    # A run would fill a default in and then reject it. The rule of manifests only warns of
+    # that, because the functions of tools have their own defaults.
+    for node in nodes(inputs, ("inputs",)):
+        if node.path[1:-1] == ("properties",):
+            yield from invalid_default.check(node)
 
 
 @rule("ST768")
