@@ -21,14 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sovl_tools.formats.export import Export
 from sovl_tools.loading.catalog_builder import errors_in, report_of
-from sovl_tools.loading.load import (
-    Load,
-    import_later,
-    load,
-    log_change,
-    log_load,
-    log_sources,
-)
+from sovl_tools.loading.load import Load, import_later, load, log_change, log_load, log_sources
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.sources import Contents
 from sovl_tools.model.call import SERVER_TIMEOUT

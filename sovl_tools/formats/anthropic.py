@@ -45,6 +45,8 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
         options: the format's options.
         spent: the share of the limits that the strict tools so far use; this tool's is added.
     """
+    if spent["strict tools"] == ANTHROPIC.strict["strict tools"]:
+        return not_strict(shape, _beyond("strict tools"))
     try:
         found = strict(shape.tool, _FORM)
     except StrictError as error:
