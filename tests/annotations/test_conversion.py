@@ -3,25 +3,22 @@ from __future__ import annotations
 import collections
 import collections.abc
 import enum
-import functools
 import ipaddress
-import os
 import pathlib
 import re
 import typing
 import zoneinfo
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, make_dataclass
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import (
     Annotated,
     Any,
     ClassVar,
-    Final,
     Generic,
     Literal,
     NamedTuple,
@@ -31,7 +28,6 @@ from typing import (
     TypedDict,
     TypeVar,
 )
-from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
@@ -48,7 +44,6 @@ kinds: Any = typing  # for annotations that are known only when a test runs
 MOMENT = datetime(2026, 1, 31, 12, 0)  # noqa: DTZ001 - a text without a time zone has none
 DAY = date(2026, 1, 31)
 DAY_TEXT = "2026-01-31"
-ID = UUID("12345678-1234-5678-1234-567812345678")
 NOT_A_DATE = 'must be a date such as 2026-01-31, not "x"'
 
 T = TypeVar("T")
@@ -190,28 +185,20 @@ def problem(annotation: Any, value: Any) -> str:
 
 SCALARS: list[tuple[Any, Any, Any]] = [
     (datetime, "2026-01-31T12:00:00Z", MOMENT.replace(tzinfo=UTC)),
-    (datetime, "2026-01-31 12:00+02:00", MOMENT.replace(tzinfo=timezone(timedelta(hours=2)))),
     (date, DAY_TEXT, DAY),
     (timedelta, 90, timedelta(seconds=90)),
     (timedelta, "PT1H30M", timedelta(minutes=90)),
-    (timedelta, "-P1W2DT3H4M5.25S", -timedelta(9, 5.25, 0, 0, 4, 3)),
     (Decimal, 0.1, Decimal("0.1")),
     (Decimal, "12.50", Decimal("12.50")),
-    (Fraction, 0.1, Fraction(1, 10)),
     (Fraction, "1/3", Fraction(1, 3)),
     (pathlib.Path, "a/b", pathlib.Path("a/b")),
-    (os.PathLike[str], "a/b", pathlib.Path("a/b")),
     (re.Pattern[str], "a+", re.compile("a+")),
-    (bytearray, "é", bytearray(b"\xc3\xa9")),
     (ipaddress.IPv4Address, "192.0.2.1", ipaddress.IPv4Address("192.0.2.1")),
     (Right, 3, Right.READ | Right.WRITE),
     (Unit, "MILE", Unit.MILE),
-    (Loud, "yes", Loud.YES),
     (Literal[Color.RED, "none"], "red", Color.RED),
     (Annotated[date, "a day"], DAY_TEXT, DAY),
     (Bound, DAY_TEXT, DAY),
-    (Constrained, 5, 5),
-    (Final[date], DAY_TEXT, DAY),
     ("date", DAY_TEXT, DAY),
 ]  # fmt: skip
 
@@ -227,22 +214,16 @@ A_MOMENT = "a date and time such as 2026-01-31T12:00:00"
 A_DURATION = "a number of seconds or a duration such as PT1H30M"
 UNFIT = [
     (datetime, "tomorrow", f'must be {A_MOMENT}, not "tomorrow"'),
-    (datetime, None, f"must be {A_MOMENT}, not null"),
-    (timedelta, 1e300, f"must be {A_DURATION}, not 1e+300"),
     (timedelta, True, f"must be {A_DURATION}, not the boolean true"),
     (Decimal, "twelve", 'must be a number, not "twelve"'),
     (Decimal, "NaN", 'must be a number, not "NaN"'),
-    (Fraction, "1E999999999", 'must be a number or a fraction such as 1/3, not "1E999999999"'),
     (ipaddress.IPv4Address, 5, "must be an IPv4 address, not the integer 5"),
-    (re.Pattern, "(", 'must be a regular expression, not "("'),
     (zoneinfo.ZoneInfo, "Mars", 'must be a time zone such as Europe/Berlin, not "Mars"'),
     (Color, "redd", 'must be one of "red", "blue", not "redd"; did you mean "red"?'),
     (Level, True, None),
     (Unit, "FOOT", 'must be one of "METER", "MILE", not "FOOT"'),
-    (Literal[Color.RED, 1], True, 'must be one of "red", 1, not true'),
     (set[int], {}, "must be an array, not an object"),
     (Point, [], "must be an object, not an array"),
-    (Place, "x", 'must be an object, not the string "x"'),
     (Name, 5, "must be a string, not the integer 5"),
     (tuple[int, int], [1], "must have exactly 2 items, not 1"),
     (Place, ["a", DAY_TEXT, 3], "must have at most 2 items, not 3"),
@@ -262,23 +243,17 @@ def test_what_does_not_fit_is_told_with_what_would(
 
 CONTAINERS: list[tuple[Any, Any, Any]] = [
     (list[date], [DAY_TEXT], [DAY]),
-    (Iterable[date], [DAY_TEXT], [DAY]),
     (set[date], [DAY_TEXT, DAY_TEXT], {DAY}),
     (frozenset[Color], ["red"], frozenset({Color.RED})),
     (collections.deque[int], [1, 2], collections.deque([1, 2])),
-    (tuple, [1, []], (1, [])),
     (tuple[int, ...], [1, 2], (1, 2)),
     (tuple[int, date], [1, DAY_TEXT], (1, DAY)),
-    (tuple[()], [], ()),
     (tuple[int, *tuple[str, ...]], [1, "a", "b"], (1, "a", "b")),
     (dict[str, date], {"a": DAY_TEXT}, {"a": DAY}),
     (dict[int, str], {"-1": "a"}, {-1: "a"}),
     (dict[bool, None], {"true": None}, {True: None}),
-    (dict[date, Color], {DAY_TEXT: "red"}, {DAY: Color.RED}),
     (dict[Level, int], {"1": 5}, {Level.LOW: 5}),
     (dict[tuple[int, int], str], {"[1, 2]": "a"}, {(1, 2): "a"}),
-    (Mapping[UUID, int], {str(ID): 1}, {ID: 1}),
-    (collections.OrderedDict[str, int], {"a": 1}, collections.OrderedDict(a=1)),
     (collections.defaultdict[str, set[int]], {"a": [1]}, collections.defaultdict(None, a={1})),
 ]
 
@@ -295,15 +270,11 @@ UNIONS = [
     (datetime | None, "2026-01-31T12:00:00", MOMENT),
     (date | str, DAY_TEXT, DAY_TEXT),
     (int | date, DAY_TEXT, DAY),
-    (int | Color, 2.0, 2),
     (set[int] | list[Any], [1], [1]),
     (Point | dict[str, Any], {"x": 1}, {"x": 1}),
     (pathlib.Path | Literal["auto"], "auto", "auto"),
-    (pathlib.Path | Literal["auto"], "a", pathlib.Path("a")),
     (pathlib.Path | date, DAY_TEXT, DAY),
-    (datetime | date, DAY_TEXT, DAY),
     (date | Annotated[str, "words"], DAY_TEXT, DAY_TEXT),
-    (Stranger | date, "x", "x"),
     (Point | Leaf, {"day": DAY_TEXT}, Leaf(DAY)),
     (list[date] | list[str], ["x"], ["x"]),
     (Leaf | list[Leaf] | None, [{"day": DAY_TEXT}], [Leaf(DAY)]),
@@ -390,21 +361,6 @@ def test_fields_are_converted_by_their_own_annotations(
     assert converted(annotation, given) == wanted
 
 
-def test_names_in_a_class_are_its_own_or_its_module_s() -> None:
-    @dataclass
-    class Local:
-        class Kind(enum.Enum):
-            A = "a"
-
-        kind: Kind
-        day: date
-        next: Local | None = None
-
-    last = Local(Local.Kind.A, DAY)
-    given = {"kind": "a", "day": DAY_TEXT, "next": {"kind": "a", "day": DAY_TEXT}}
-    assert converted(Local, given) == Local(Local.Kind.A, DAY, last)
-
-
 def test_everything_that_is_wrong_with_an_object_is_told() -> None:
     given = {
         "nam": "Ada",
@@ -470,69 +426,6 @@ def test_a_class_may_refuse_what_fits_its_fields() -> None:
     assert problem(set[Any], [[]]) == "unhashable type: 'list'"
 
 
-def test_values_nested_too_deep_are_told() -> None:
-    deep: Any = {"name": "a", "born": DAY_TEXT}
-    for _ in range(5000):
-        deep = {"name": "a", "born": DAY_TEXT, "friends": [deep]}
-    assert problem(Person, deep) == "is nested too deep"
-
-
-@check_each(
-    ("annotation", "instance"),
-    [(kind, wanted) for kind, _, wanted in SCALARS + CONTAINERS]
-    + [(Person, Person("a", DAY, Point(1))), (Place, Place("a")), (list[Leaf], [Leaf(DAY)])],
-    ids=repr,
-)
-def test_instances_stay_as_they_are(annotation: Any, instance: Any) -> None:
-    assert converted(annotation, instance) == instance
-
-
-def test_a_default_of_none_is_taken_whatever_the_annotation_says() -> None:
-    assert converted(date, None, default=None) is None
-    assert converted(date, DAY_TEXT, default=None) == DAY
-    with pytest.raises(ConversionError):
-        converted(date, None, default=DAY)
-
-
-# the name of the last annotation is nowhere
-def plain(count: int, when: date, *, color: Color | None = None, other: Missing = 0) -> Any:  # type: ignore[name-defined]  # noqa: F821
-    return count, when, color, other
-
-
-class Method:
-    def method(self, when: date) -> Any:
-        return when
-
-    def __call__(self, when: date) -> Any:
-        return when
-
-
-@functools.wraps(plain)
-def wrapped(*arguments: Any, **keywords: Any) -> Any:
-    return plain(*arguments, **keywords)
-
-
-own = Method()
-
-
-CALLABLES: dict[str, Callable[..., Any]] = {
-    "a function": plain,
-    "one that represents another": wrapped,
-    "an object": own,
-    "a bound method": own.method,
-    "a partial": functools.partial(plain, count=1),
-    "a partial of a partial": functools.partial(functools.partial(wrapped, 1)),
-    "a partial of an object": functools.partial(own),
-}
-
-
-@check_each("kind", CALLABLES)
-def test_callables_of_all_kinds_convert(kind: str) -> None:
-    convert = converter_of(CALLABLES[kind], ["when", "count", "absent"])
-    assert convert is not None
-    assert convert({"when": DAY_TEXT, "absent": "x"}) == {"when": DAY, "absent": "x"}
-
-
 class TypeAliasType:
     """What ``type Tree = date | list[Tree]`` is since Python 3.12."""
 
@@ -541,11 +434,6 @@ class TypeAliasType:
     @property
     def __value__(self) -> Any:
         return kinds.Union[date, kinds.List[self]]
-
-
-def test_an_alias_may_refer_to_itself() -> None:
-    assert converted(TypeAliasType(), [DAY_TEXT, [[DAY_TEXT], []]]) == [DAY, [[DAY], []]]
-    assert refused(kinds.List[TypeAliasType()], [[["x"]]])[0][0] == (0, 0, 0)
 
 
 ANNOTATIONS = [
@@ -626,17 +514,6 @@ def test_a_strict_model_takes_what_json_has_for_its_types(pydantic: Any) -> None
     found = converted(strict, {"day": DAY_TEXT, "color": "red"})
     assert (found.day, found.color) == (DAY, Color.RED)
     assert dict(refused(strict, {"day": 5, "color": "red"})).keys() == {("day",)}
-
-
-def test_members_of_a_union_are_no_part_of_the_place(pydantic: Any) -> None:
-    cat = pydantic.create_model("Cat", kind=(Literal["cat"], ...), lives=(int, ...))
-    dog = pydantic.create_model("Dog", kind=(Literal["dog"], ...), age=(int, ...))
-    pets = kinds.Annotated[cat | dog, pydantic.Field(discriminator="kind")]
-    assert type(converted(pets, {"kind": "dog", "age": 3})) is dog
-    place, words = ("lives",), "must be a valid integer, unable to parse string as an integer"
-    assert refused(pets, {"kind": "cat", "lives": "x"}) == [(place, f'{words}, not the string "x"')]
-    holder = pydantic.create_model("Holder", pet=(pets, ...))
-    assert refused(holder, {"pet": {"kind": "cat"}}) == [(("pet", "lives"), "is required")]
 
 
 def test_metadata_of_pydantic_counts_where_it_makes_a_difference(pydantic: Any) -> None:

@@ -5,26 +5,18 @@ from __future__ import annotations
 import collections
 import collections.abc
 import enum
-import io
-import ipaddress
-import os
 import pathlib
 import re
-import struct
-import sys
 import typing
 import zoneinfo
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, timedelta
 from decimal import Decimal
-from fractions import Fraction
 from typing import (
     Annotated,
     Any,
     Final,
     Literal,
-    LiteralString,
     NewType,
     Optional,
     TypeVar,
@@ -35,7 +27,6 @@ import pytest
 
 from sovl_tools import InferenceError
 from tests.annotations.strategies import (
-    OPTION,
     Color,
     Level,
     Mixed,
@@ -58,17 +49,6 @@ DURATION = {
     "maximum": 9_999_999_999_999,
 }
 
-MOMENT = datetime(2026, 1, 31, 12)  # noqa: DTZ001 - a text without a time zone has none
-HALF = timezone(timedelta(minutes=30))
-ZONE = zoneinfo.ZoneInfo("UTC")
-OWN_ZONE = zoneinfo.ZoneInfo.from_file(
-    io.BytesIO(
-        b"TZif2" + bytes(15) + struct.pack(">6l", 0, 0, 0, 0, 1, 4) + bytes(6) + b"UTC\0"
-        b"TZif2" + bytes(15) + struct.pack(">6l", 0, 0, 0, 0, 1, 4) + bytes(6) + b"UTC\0\nUTC0\n"
-    ),
-    key="UTC",
-)
-"""A zone that was read from somewhere else."""
 T = TypeVar("T")
 Bound = TypeVar("Bound", bound=date)
 Constrained = TypeVar("Constrained", date, int)
@@ -84,23 +64,10 @@ class Empty(enum.Enum):
     pass
 
 
-class Sizes(enum.Enum):
-    ANY = float("inf")
-
-
-class Nothing(enum.Flag):
-    pass
-
-
 class Gaps(enum.Flag):
     LEFT = 1
     RIGHT = 4
     BOTH = 24
-
-
-class Loose(enum.IntFlag):
-    LEFT = 1
-    RIGHT = 4
 
 
 make_flag: Any = enum.Flag
@@ -148,15 +115,12 @@ def test_a_model_is_what_pydantic_says() -> None:
     assert parameter(model)["properties"] == {"value": model.model_json_schema()}
 
 
-PATH = {"type": "string", "format": "path"}
 BEYOND = [
     (None, NULL),
     (Any, {}),
-    (LiteralString, STRING),
     (list[Any], {"type": "array", "items": {}}),
     (dict[Any, int], {"type": "object", "additionalProperties": INTEGER}),
 
-    (typing.List[int], {"type": "array", "items": INTEGER}),  # noqa: UP006 - old code
 
 
 
@@ -194,11 +158,9 @@ BEYOND = [
         {"type": "array", "prefixItems": [INTEGER, STRING], "minItems": 2, "maxItems": 2},
     ),
     (timedelta, DURATION),
-    (os.PathLike, PATH),
     (bytes, STRING),
     (zoneinfo.ZoneInfo, {"type": "string", "format": "zoneinfo"}),
     (re.Pattern, {"type": "string", "format": "regex"}),
-    (ipaddress.IPv6Network, {"type": "string", "format": "ipv6network"}),
     (Unit, {"type": "string", "enum": ["FOOT", "MILE"]}),
     (
         Mixed,
@@ -211,27 +173,17 @@ BEYOND = [
     (Gaps, {"type": "integer", "enum": [0, 1, 4, 5, 24, 25, 28, 29]}),
     (Literal["a", 1], {"type": ["string", "integer"], "enum": ["a", 1]}),
     (Literal[1, True], {"type": ["integer", "boolean"], "enum": [1, True]}),
-    (OPTION, {"type": ["integer", "boolean", "null"], "enum": [2, True, None]}),
-    (Literal["red", Color.RED, Level.LOW], {"type": ["string", "integer"], "enum": ["red", 1]}),
-    (bytes | str, STRING),
     (list[int | None], {"type": "array", "items": {"anyOf": [INTEGER, NULL]}}),
     (Names, {"type": "array", "items": STRING}),
-    (NewType("Maybe", Optional[int]), INTEGER),  # noqa: UP045 - as it is written
     (Bound, DATE),
     (Constrained, {"anyOf": [DATE, INTEGER]}),
     (Final[int], INTEGER),
-    (InitVar[int], INTEGER),
     (Annotated[int, "how many"], {"type": "integer", "description": "how many"}),
-    (
-        Annotated[Annotated[int, "inner"], 5, "outer"],
-        {"type": "integer", "description": "outer"},
-    ),
     (
         list[Annotated[int, "each"]],
         {"type": "array", "items": {"type": "integer", "description": "each"}},
     ),
     (" list['date'] ", {"type": "array", "items": DATE}),
-    (Optional["date"], DATE),
 ]  # fmt: skip
 
 
@@ -271,20 +223,12 @@ INEXPRESSIBLE: list[tuple[Any, str]] = [
     (Stranger, "there's no JSON for Stranger"),
     (Stranger | int, "there's no JSON for Stranger"),
     (kinds.Callable[[int], str], "there's no JSON for Callable[[int], str]"),
-    (type[int], "there's no JSON for type[int]"),
-    (typing.Never, "there's no JSON for Never"),
-    (5, "there's no JSON for 5"),
-    (NewType("Odd", Stranger), "there's no JSON for Stranger"),
     (Empty, "Empty has no members"),
-    (Sizes, "the value inf of Sizes isn't JSON"),
     (Literal[b"a"], "the value b'a' of the Literal isn't JSON"),
     (set[list[int]], "list[int] is not hashable, so that a set can't hold it"),
-    (dict[dict[str, int], int],
-     "dict[str, int] is not hashable, so that the keys of a dict can't hold it"),
     (tuple[int, *tuple[str, ...]], "tuple[int, *tuple[str, ...]] has parts of any length"),
 
     ("list[", "it can't be evaluated, SyntaxError: "),
-    ("1 / 0", "it can't be evaluated, ZeroDivisionError: division by zero"),
 ]  # fmt: skip
 
 
@@ -303,26 +247,17 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
     (int, 0, 0),
     (int | None, 5, 5),
     (list[int], [1, 2], [1, 2]),
-    (collections.OrderedDict[str, int], collections.OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
     (dict[Level, int], {Level.LOW: 1}, {"1": 1}),
-    (Gaps, Gaps.LEFT | Gaps.BOTH, 25),
-    (datetime, MOMENT.replace(tzinfo=HALF), "2026-01-31T12:00:00+00:30"),
     (dict[int, date], {1: date(2026, 1, 31)}, {"1": "2026-01-31"}),
     (tuple[int, str], (1, "a"), [1, "a"]),
     (set[str], {"b", "a", "c"}, ["a", "b", "c"]),
-    (collections.deque[int], collections.deque([2, 1]), [2, 1]),
     (Color, Color.RED, "red"),
     (Unit, Unit.MILE, "MILE"),
     (Right, Right.READ | Right.RUN, 5),
-    (Literal["a", Color.RED], Color.RED, "red"),
     (timedelta, timedelta(hours=1, seconds=2), "PT3602S"),
-    (timedelta, -timedelta(milliseconds=1), "-PT0.001000S"),
     (Decimal, Decimal("1.50"), "1.50"),
     (pathlib.Path, pathlib.Path("a/b"), "a/b"),
-    (bytes, b"\xc3\xa9", "é"),
     (Color | int, Color.BLUE, "blue"),
-    (str | date, "2026-01-31", "2026-01-31"),
-    (str | list[date] | None, [date(2026, 1, 31)], ["2026-01-31"]),
     (Any, {"a": [1]}, {"a": [1]}),
     (Annotated[int, "how many"], 3, 3),
 ]
@@ -336,36 +271,15 @@ def test_a_default_is_shown_in_its_json_form(annotation: Any, default: Any, writ
     assert type(schema["properties"]["value"]["default"]) is type(written)
 
 
-class Aliased(enum.Enum):
-    # the name of the first is the value of the second
-    A = Fraction(1)
-    B = "A"
-
-
-class Special(datetime):
-    """A kind of datetime that its text would not become again."""
-
-
 HIDDEN: list[tuple[Any, Any]] = [
     (int, None),
     (int, "auto"),
     (bool, 1),
     (float, float("nan")),
-    (str, Stranger),
     (list[int], ["a"]),
-    (list[int], (1, 2)),
-    (set[int], frozenset({1})),
     (dict, {1: 1}),
-    (Loose, Loose(8)),
-    (Literal[Color.RED, "red"], Color.RED),
-    (datetime, MOMENT.replace(tzinfo=ZONE)),
-    (zoneinfo.ZoneInfo, OWN_ZONE),
-    (pathlib.Path, pathlib.PurePath("a")),
     (Color, "red"),
-    (datetime, Special(2026, 1, 31)),
     (date | str, date(2026, 1, 31)),
-    (list[Mixed | None], [Mixed.NONE]),
-    (Decimal, Decimal("Infinity")),
     (bytes, b"\xff"),
     (re.Pattern[str], re.compile("a", re.IGNORECASE)),
     (Any, (1, 2)),
@@ -377,29 +291,3 @@ def test_a_default_that_would_not_come_back_is_not_shown(annotation: Any, defaul
     schema = parameter(annotation, default)
     assert schema["required"] == []
     assert "default" not in schema["properties"]["value"]
-
-
-def test_what_is_to_be_told_of_a_parameter_is_told_once() -> None:
-    def function(value: dict[str, T] | list[T]) -> None: ...
-
-    assert defined(function).remarks == (("value", "the type variable T represents any type"),)
-
-
-def test_what_an_annotation_stands_for_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    extensions = pytest.importorskip("typing_extensions")
-    alias = extensions.TypeAliasType
-    maybe = alias("maybe", Optional[T], type_params=(T,))  # noqa: UP045 - as it is written
-    nested = alias("nested", Annotated[maybe[date], "a day"])
-    left_out = {"type": "object", "required": []}
-    assert parameter(maybe[date]) == {**left_out, "properties": {"value": DATE}}
-    assert parameter(nested) == {
-        **left_out,
-        "properties": {"value": {**DATE, "description": "a day"}},
-    }
-    tree = alias("tree", kinds.Union[None, int, kinds.List["tree"]])
-    with monkeypatch.context() as patch:
-        patch.setitem(vars(sys.modules[__name__]), "tree", tree)
-        found = parameter(tree)
-    below = {"type": "array", "items": {"$ref": "#/$defs/tree"}}
-    assert found["properties"] == {"value": {"anyOf": [INTEGER, below]}}
-    assert found["$defs"]["tree"] == {"anyOf": [NULL, INTEGER, below]}

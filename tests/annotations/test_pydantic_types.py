@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import make_dataclass
 from datetime import date
-from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
 
-from sovl_tools import InferenceError, Tooler, ToolRegistry
+from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.annotations.strategies import defined
 from tests.annotations.test_agreement import accepts, taking
@@ -47,21 +45,6 @@ def test_a_model_s_definitions_are_at_the_root() -> None:
     assert items["properties"]["value"] == {"type": "array", "items": own}
     assert items["$defs"] == definitions
     assert parameter(kinds.Optional[Pet])["properties"] == {"value": own}
-
-
-def test_definitions_of_one_name_stay_apart() -> None:
-    toy = pydantic.create_model("Toy", price=(Decimal, ...))
-    other = pydantic.create_model("Pet", toys=(kinds.List[toy], ...))
-    made: Any = make_dataclass("Toy", [("size", int)])
-    annotation = kinds.Tuple[Pet, other, kinds.List[Pet], made, made]
-    schema = parameter(annotation)
-    items = schema["properties"]["value"]["prefixItems"]
-    assert items[0]["properties"]["toys"]["items"] == {"$ref": "#/$defs/Toy"}
-    assert items[1]["properties"]["toys"]["items"] == {"$ref": "#/$defs/Toy2"}
-    assert items[2]["items"]["properties"] == items[0]["properties"]
-    assert items[3] == items[4] == {"$ref": "#/$defs/Toy3"}
-    fields = {name: [*each["properties"]] for name, each in schema["$defs"].items()}
-    assert fields == {"Toy": ["name"], "Toy2": ["price"], "Toy3": ["size"]}
 
 
 FIELDS: list[tuple[Any, Any]] = [
@@ -111,32 +94,6 @@ def test_a_model_is_shown_as_the_object_that_it_is_made_of(
     assert tooler(tool(function, schema)).call_sync("function", {}).ok
     assert received == [default]
     assert type(received[0]) is type(default)
-
-
-def test_what_would_not_come_back_is_not_shown() -> None:
-    for annotation, default in (
-        (pydantic.SecretStr, pydantic.SecretStr("a")),
-        (Annotated[int, Field(ge=1)], "many"),
-        (Toy, {"name": "ball"}),
-    ):
-        assert "default" not in parameter(annotation, default)["properties"]["value"]
-
-
-UNFIT: list[tuple[Any, str]] = [
-    (
-        pydantic.create_model("Calling", call=(Callable[[int], int], ...)),
-        "pydantic has no schema of it: Cannot generate a JsonSchema",
-    ),
-    (Annotated[Stranger, Field(gt=1)], "there's no JSON for Stranger"),
-    (Annotated[Callable[[int], int], Field(gt=1)], "there's no JSON for Callable[[int], int]"),
-]
-
-
-@check_each(("annotation", "words"), UNFIT, ids=str)
-def test_what_pydantic_can_t_describe_is_an_error(annotation: Any, words: str) -> None:
-    with pytest.raises(InferenceError) as caught:
-        parameter(annotation)
-    assert f", but {words}" in caught.value.message
 
 
 def test_a_model_that_is_not_complete_can_be_waited_for() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import Annotated, Any, Literal, TypedDict
+from datetime import date
+from typing import Annotated, Any, TypedDict
 
 import pytest
 
@@ -99,26 +99,6 @@ def test_a_model_that_ignores_keys_does_not_hide_one_that_knows_them(pydantic: A
     assert converted(short | long, {"a": 1, "d": 1}) == short(a=1)
     assert converted(kinds.List[short | long], [given]) == [long(a=1, c=DAY)]
     assert converted(short | Dated, {"a": 1, "day": DAY_TEXT}) == short(a=1)
-
-
-def test_a_discriminator_need_not_be_given(pydantic: Any) -> None:
-    first = model(pydantic, "First", kind=(Literal["a"], "a"), x=(int, 1))
-    second = model(pydantic, "Second", kind=(Literal["b"], "b"), y=(int, 1))
-    assert converted(first | second, {"y": 5}) == second(y=5)
-    assert converted(first | second, {"kind": "b"}) == second()
-    assert converted(first | second, {}) == first()
-
-
-def test_a_value_out_of_a_member_s_bounds_is_another_member() -> None:
-    library = pytest.importorskip("annotated_types")
-    few = Annotated[int, library.Interval(gt=0, lt=5)]
-    either = kinds.Union[timedelta, few]
-    assert converted(either, 3) == 3
-    assert converted(either, 5) == timedelta(seconds=5)
-    assert converted(kinds.Union[either, int], 5) == 5
-    short = Annotated[str, library.MaxLen(3)]
-    assert converted(kinds.Union[date, short], DAY_TEXT) == DAY
-    assert converted(kinds.Union[date, short], "abc") == "abc"
 
 
 def test_an_array_or_an_object_of_a_length_that_a_member_refuses_is_another_member() -> None:

@@ -15,7 +15,6 @@ from sovl_tools.annotations.docstrings import (
     documentation_in,
     documentation_of,
 )
-from tests.dispatch.toolbox import run_script
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
@@ -153,10 +152,8 @@ def test_callables_of_all_kinds_have_docstrings() -> None:
 
 PLAIN = [
     "",
-    "One line.",
     "A summary\nof two lines.",
     "A summary.\n\nMore: much more.\n\n- a\n- b",
-    "Take a @decorator, an e-mail@address or a:b.",
     "Tell what :class:`Thing` is.",
     "A heading\n---\nthat is short.",
 ]
@@ -167,45 +164,14 @@ def test_a_docstring_without_sections_is_the_description(text: str) -> None:
     assert documentation_in(text) == Documentation(text)
 
 
-def test_the_parser_is_not_imported_for_a_plain_docstring() -> None:
-    source = '''
-import sys
-from sovl_tools.annotations.docstrings import documentation_of
-def plain():
-    """Do it.
-
-    This is how: simply.
-    """
-def sections():
-    """Do it.
-
-    Returns:
-        What.
-    """
-documentation_of(plain)
-print("docstring_parser" in sys.modules)
-documentation_of(sections)
-print("docstring_parser" in sys.modules)
-'''
-    assert run_script(source).split() == ["False", "True"]
-
-
 ODD: list[tuple[str, Documentation]] = [
     ("Do it.\n\nArgs:\n    None\n\nReturns:\n    It.", Documentation("Do it.", {}, "It.")),
-    ("Do it.\n\nArgs:", Documentation("Do it.")),
     ("Args:\n    a: What.", Documentation("", {"a": "What."})),
     ("Do it.\n\nNote:\n    Well.\n\nArgs:\n    a: What.",
      Documentation("Do it.\n\nNote:\n    Well.", {"a": "What."})),
-    ("Do it.\n\nUsage:\n    it()", Documentation("Do it.\n\nUsage:\n    it()")),
-    ("Do it.\n\nExample:\n    it()", Documentation("Do it.")),
     ("Do it.\n\n:class:`A` is it.", Documentation("Do it.\n\n:class:`A` is it.")),
-    (":) Do it.", Documentation(":) Do it.")),
-    ("Do it.\n\n@wraps(it)", Documentation("Do it.\n\n@wraps(it)")),
     ("Do it.\n\n@wraps: it", Documentation("Do it.\n\n@wraps: it")),
-    ("Do it.\n\nA table\n-------\n1", Documentation("Do it.\n\nA table\n-------\n1")),
-    ("Do it.\n\n.. deprecated:: 1.0\n    Do that.", Documentation("Do it.")),
     ("Do it.\n\nReturns\n-------\ndict", Documentation("Do it.")),
-    ("Do it.\n\n:param a b c d: What.", Documentation("Do it.", {"d": "What."})),
     ("Do it.\n\nReturns:\n    A: dict", Documentation("Do it.", {}, "dict")),
 ]  # fmt: skip
 
@@ -220,21 +186,11 @@ FORMS = [
     ("Do it.\n\nArgs:\n    a: One.\n    b: Two.", BOTH),
     ("Do it.\n\nArgs:\na: One.\nb: Two.", BOTH),
     ("Do it.\n\nargs:\n    a: One.\n    b: Two.", BOTH),
-    ("Do it.\n\nInputs:\n    a: One.\n    b: Two.", BOTH),
-    ("Do it.\n\nArgs:\n    a: One.\n\nKeyword Args:\n    b: Two.", BOTH),
     ("Do it.\n\nArgs:\n    - a: One.\n    - b (int): Two.", BOTH),
-    ("Do it.\n\nArgs:\n    * `a`: One.\n    * **b**: Two.", BOTH),
     ("Do it.\n\nArgs:\n    a (int) - One.\n    b - Two.", BOTH),
-    ("Do it.\n\nArgs:\n    a -- One.\n    b -- Two.", BOTH),
-    ("Do it.\n\nArgs:\n    a \u2013 One.\n    b \u2014 Two.", BOTH),
     ("Do it.\n\nArgs:\n    a (:obj:`list`): One.\n    b (Callable[[int], int]): Two.", BOTH),
     ("Do it.\n\nParameters:\n-----------\na : int\n    One.\nb : int\n    Two.", BOTH),
-    ("Do it.\n\nParameters\n------\na : int\n    One.\nb : int\n    Two.", BOTH),
-    ("Do it.\n\nParameters\n----------\na : int\n    One.\n*b\n    Two.", BOTH),
     ("Do it.\n\n:param list of str a: One.\n:param b: Two.", BOTH),
-    ("Do it.\n\n@param a: One.\n@param b: Two.", BOTH),
-    ("Do it.\n\nArgs:\n    a: One\nand more.\n    b: Two.",
-     Documentation("Do it.", {"a": "One\nand more.", "b": "Two."})),
     ("Do it.\n\nArgs:\n    a: One.\n    This is odd\n    b: Two.",
      Documentation("Do it.\n\nThis is odd", {"a": "One.", "b": "Two."})),
     ("Do it.\n\nArgs:\n    Whatever the server takes.",

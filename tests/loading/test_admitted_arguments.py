@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.function_spec import function_spec
 from sovl_tools.schema.subschemas import nodes
-from tests.annotations.test_admitted import values_of
 from tests.conftest import manifest_of
-from tests.schema.strategies import examples, moderate
+from tests.schema.strategies import examples, fitting, moderate
 from tests.schema.validators import validator
 
 HEAD = """from dataclasses import dataclass
@@ -145,7 +144,7 @@ def test_what_a_tool_without_findings_admits_it_takes(annotation: str, data: st.
         for node in nodes(closed, ()):
             if "properties" in node.schema:
                 node.schema.setdefault("additionalProperties", False)
-        value = data.draw(values_of(closed["properties"]["value"], closed))
+        value = data.draw(fitting(closed["properties"]["value"], closed))
         assume(validator(parameters).is_valid({"value": value}))
         # where both admit null, a tool may be meant to receive nothing else
         types = parameters["properties"]["value"].get("type", "")
@@ -163,7 +162,7 @@ CHOICES = ("Unit", "date", "Unit | date", "int | Unit", "date | int", "Literal['
 @given(st.sampled_from(CHOICES), st.data())
 def test_values_that_a_function_takes_may_be_listed(annotation: str, data: st.DataObject) -> None:
     own = IMPLIED[annotation]
-    drawn = values_of(own["properties"]["value"], own)
+    drawn = fitting(own["properties"]["value"], own)
     listed = data.draw(st.lists(drawn, min_size=1, max_size=4, unique_by=repr))
     value = {"enum": listed, "description": "What it is."}
     parameters = {"type": "object", "properties": {"value": value}, "required": ["value"]}

@@ -116,48 +116,69 @@ schemas = st.recursive(
 
 def likely(schema: Any) -> st.SearchStrategy[Any]:
     """Return values that mostly match a plain schema, and now and then any other."""
-    return st.one_of(_fitting(schema), _fitting(schema), values)
+    return st.one_of(fitting(schema, schema), fitting(schema, schema), values)
 
 
-def _fitting(schema: Any) -> st.SearchStrategy[Any]:
+def fitting(schema: Any, root: Any) -> st.SearchStrategy[Any]:
+    """Return values that mostly match a schema; ``root`` has the definitions."""
     if not isinstance(schema, dict):
         return values
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix("#/$defs/")
+        return st.deferred(lambda: fitting(root["$defs"][name], root))
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
-    kind = schema.get("type")
-    return _BY_TYPE[kind](schema) if isinstance(kind, str) else values
+    if "const" in schema:
+        return st.just(schema["const"])
+    if "anyOf" in schema:
+        return st.one_of([fitting(each, root) for each in schema["anyOf"]])
+    kinds = schema.get("type", [])
+    names = [kinds] if isinstance(kinds, str) else kinds
+    return st.one_of([_BY_TYPE[kind](schema, root) for kind in names]) if names else values
 
 
-def _text(schema: dict[str, Any]) -> st.SearchStrategy[str]:
+def _text(schema: dict[str, Any], _: Any) -> st.SearchStrategy[str]:
+    if schema.get("format") == "date":
+        return st.dates().map(str)
     low = schema.get("minLength", 0)
     alphabet = "a0b" if "pattern" in schema else "aß0\U0001f600 "
     return st.text(alphabet, min_size=low, max_size=max(low, schema.get("maxLength", 4)))
 
 
-def _number(schema: dict[str, Any]) -> st.SearchStrategy[float]:
+def _number(schema: dict[str, Any], _: Any) -> st.SearchStrategy[float]:
     bounds = [schema[key] for key in ("minimum", "maximum") if key in schema]
     nearby = [bound + step for bound in bounds for step in (-1, 0, 0.5, 1)]
     return st.sampled_from(nearby) | numbers if nearby else numbers
 
 
-def _array(schema: dict[str, Any]) -> st.SearchStrategy[list[Any]]:
-    return st.lists(_fitting(schema.get("items", True)), max_size=3)
+def _integer(schema: dict[str, Any], root: Any) -> st.SearchStrategy[float]:
+    return _number(schema, root).filter(lambda number: number == int(number))
 
 
-def _object(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    properties = schema.get("properties", {})
-    known = {name: _fitting(child) for name, child in properties.items()}
+def _array(schema: dict[str, Any], root: Any) -> st.SearchStrategy[list[Any]]:
+    if "prefixItems" in schema:
+        return st.tuples(*[fitting(each, root) for each in schema["prefixItems"]]).map(list)
+    return st.lists(fitting(schema.get("items", True), root), max_size=3)
+
+
+def _object(schema: dict[str, Any], root: Any) -> st.SearchStrategy[dict[str, Any]]:
+    known = {name: fitting(each, root) for name, each in schema.get("properties", {}).items()}
     needed = {name: known.get(name, values) for name in schema.get("required", ())}
     rest = {name: known[name] for name in known.keys() - needed.keys()}
-    return st.fixed_dictionaries(needed, optional=rest)
+    listed = st.fixed_dictionaries(needed, optional=rest)
+    others = schema.get("additionalProperties", False)
+    if others is False:
+        return listed
+    more = st.dictionaries(names | st.dates().map(str), fitting(others, root), max_size=2)
+    return st.builds(lambda first, second: {**second, **first}, listed, more)
 
 
 _BY_TYPE: dict[str, Any] = {
     "string": _text,
-    "integer": lambda schema: _number(schema).filter(lambda number: number == int(number)),
+    "integer": _integer,
     "number": _number,
-    "boolean": lambda _: st.booleans(),
-    "null": lambda _: st.none(),
+    "boolean": lambda *_: st.booleans(),
+    "null": lambda *_: st.none(),
     "array": _array,
     "object": _object,
 }

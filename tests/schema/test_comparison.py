@@ -60,7 +60,6 @@ def test_what_one_schema_admits_the_other_does_unless_it_is_told(
 
 
 TEXT = {"type": "string"}
-SELF = {"$dynamicRef": "#meta"}
 
 
 def refers(definition: Any, **keys: Any) -> dict[str, Any]:
@@ -70,19 +69,13 @@ def refers(definition: Any, **keys: Any) -> dict[str, Any]:
 @check_each(
     ("wide", "narrow"),
     [
-        (True, {}),
-        (False, {"type": "string"}),
         ({"type": "string", "enum": ["a", 1]}, {"const": "a"}),
         ({"type": ["string", "null"], "enum": ["a"]}, TEXT),
         ({"allOf": [{"minimum": 3}, {"type": "integer"}]}, {"type": "number", "minimum": 2}),
         ({"type": "integer"}, {"multipleOf": 1, "minLength": 5}),
-        ({"multipleOf": 4, "type": "integer"}, {"multipleOf": 2}),
         ({"maximum": 3}, {"exclusiveMaximum": 4}),
         ({"type": "array", "uniqueItems": True}, {"uniqueItems": False, "minItems": 0}),
-        ({"type": "boolean"}, {"enum": [True, False, None]}),
         ({"prefixItems": [TEXT, {"const": 1}]}, {"prefixItems": [{"type": ["string", "null"]}]}),
-        ({"contains": TEXT, "minContains": 2}, {"contains": TEXT, "minContains": 2, "x": 1}),
-        ({"if": TEXT, "then": {"minLength": 1}}, {"if": TEXT, "then": {"minLength": 1}, "x-a": 1}),
         (
             {"patternProperties": {"^a": {"const": 1}}},
             {"patternProperties": {"^a": {"enum": [1, 2]}}},
@@ -91,17 +84,12 @@ def refers(definition: Any, **keys: Any) -> dict[str, Any]:
             {"patternProperties": {"^a": TEXT}, "additionalProperties": False},
             {"additionalProperties": TEXT},
         ),
-        (
-            {"propertyNames": {"maxLength": 3}},
-            {"propertyNames": {"maxLength": 4, "type": "string"}},
-        ),
         ({"required": ["a", "b"]}, {"minProperties": 2, "dependentRequired": {"c": ["a"]}}),
         ({"type": ["string", "integer"]}, {"anyOf": [{"type": "number"}, TEXT, {"type": "null"}]}),
         (
             refers(TEXT, **{"not": {"$ref": "#/$defs/a"}}),
             refers(TEXT, **{"not": {"$ref": "#/$defs/a"}}, x=1),
         ),
-        (TEXT, {"unevaluatedProperties": False}),
     ],
 )
 def test_a_schema_surely_admits_what_another_one_does(wide: Any, narrow: Any) -> None:
@@ -111,19 +99,12 @@ def test_a_schema_surely_admits_what_another_one_does(wide: Any, narrow: Any) ->
 @check_each(
     ("wide", "narrow", "keyword"),
     [
-        ({}, False, "properties"),
         ({"type": "object"}, {"unevaluatedProperties": False}, "unevaluatedProperties"),
-        ({"not": SELF}, {"not": SELF, "allOf": []}, "not"),
-        (SELF, {**SELF, "allOf": []}, "$dynamicRef"),
         ({}, {"$ref": "https://example.org/other"}, "$ref"),
-        ({}, {"$ref": "#"}, "$ref"),
         ({"const": 1}, {"const": 2}, "const"),
-        ({"type": "boolean"}, {"const": True}, "const"),
         ({"minimum": 1}, {"exclusiveMinimum": 1}, "exclusiveMinimum"),
         ({"multipleOf": 3}, {"multipleOf": 2}, "multipleOf"),
-        ({"contains": TEXT}, {"contains": TEXT, "maxContains": 2}, "contains"),
         ({"prefixItems": [TEXT]}, {"items": TEXT}, "type"),
-        ({"patternProperties": {"^a": TEXT}}, {"patternProperties": {"^b": TEXT}}, "type"),
         ({}, {"propertyNames": {"pattern": "^a"}}, "pattern"),
         ({}, {"dependentRequired": {"a": ["b"]}}, "dependentRequired"),
         ({"anyOf": [{"minimum": 1}, TEXT]}, {"oneOf": [{"minimum": 1}, TEXT]}, "oneOf"),
@@ -160,18 +141,3 @@ def test_two_schemas_have_a_relation(first: Any, second: Any, relation: str) -> 
     assert compare(first, second).relation == relation
     mirrored = {"wider": "narrower", "narrower": "wider"}
     assert compare(second, first).relation == mirrored.get(relation, relation)
-
-
-def nested(depth: int, leaf: dict[str, Any]) -> dict[str, Any]:
-    return (
-        leaf
-        if not depth
-        else {
-            "anyOf": [nested(depth - 1, {**leaf, "minLength": each + depth}) for each in range(5)]
-        }
-    )
-
-
-def test_schemas_that_combine_too_much_are_given_up() -> None:
-    found = narrowings(nested(3, TEXT), nested(3, {**TEXT, "maxLength": 5}))
-    assert [each.keyword for each in found] == ["allOf"]

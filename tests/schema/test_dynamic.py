@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
 from sovl_tools.model.errors import ResolutionError
-from sovl_tools.schema.dynamic import is_dynamic, resolved, stated, without_functions
+from sovl_tools.schema.dynamic import is_dynamic, resolved, without_functions
 from tests.schema.strategies import moderate, schemas
 from tests.tables import check_each
 
@@ -54,22 +54,6 @@ def test_a_function_is_found_and_left_out_wherever_it_stands(schema: Any, key: s
         fixed=schema, color=full, items={"type": "array", "prefixItems": [full]}
     )
     assert json.loads(json.dumps(found)) == found
-
-
-@check_each("name", ["enum", "required", "properties", "examples", "items", "allOf"])
-def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
-    schema = parameters(**{name: lambda: {"type": "string"}})
-    assert resolved(schema, called) == parameters(**{name: {"type": "string"}})
-    assert without_functions(schema) == parameters(**{name: {}})
-
-
-@check_each("schema", [parameters(color=colors), colors, {"properties": colors}])
-def test_in_the_place_of_a_schema_there_must_be_one(schema: Any) -> None:
-    with pytest.raises(
-        ResolutionError,
-        match=r"must be (an object|an object or a boolean|a boolean or an object), not",
-    ):
-        resolved(schema, called)
 
 
 def dict_of() -> dict[str, Any]:
@@ -140,33 +124,6 @@ def test_what_a_keyword_can_not_have_is_refused(key: str, value: Any, words: str
         assert words in caught.value.reason
 
 
-@moderate
-@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text() | st.binary(), st.lists))
-def test_whatever_a_function_returns_it_is_json_or_refused(value: Any) -> None:
-    for schema in ({"enum": lambda: value}, {"default": lambda: value}, lambda: value):
-        try:
-            found = resolved(schema, called)
-        except ResolutionError:
-            continue
-        assert json.loads(json.dumps(found, allow_nan=False)) == found
-
-
-@check_each(
-    ("fragment", "words"),
-    [
-        ({"type": str}, "size.type is the class str"),
-        (Size, "size is the class Size"),
-        ({"properties": {"enum": Size}}, "size.properties.enum is the class Size"),
-        ({"items": [{"type": int}]}, "size.items[0].type is the class int"),
-    ],
-)
-def test_a_class_is_refused_where_it_is_stated(fragment: Any, words: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        stated(fragment, ("size",))
-    advice = "which isn't JSON Schema; write it as in {'type': 'string'}"
-    assert str(caught.value) == f"{words}, {advice}"
-
-
 def fails() -> None:
     raise OSError("no network")
 
@@ -216,25 +173,6 @@ def test_a_definition_calls_its_functions_only_when_it_is_resolved() -> None:
     assert dynamic.to_schema()["parameters"]["properties"]["name"]["enum"] == ["name 2"]
     assert [each.name for each in dynamic.parameter_definitions] == ["name"]
     assert box.calls == 3
-
-
-@check_each(
-    ("whole", "required"),
-    [
-        ({"default": 1}, ["other"]),
-        ({"type": "integer"}, ["name", "other"]),
-        (True, ["name", "other"]),
-    ],
-    ids=["default", "none", "anything"],
-)
-def test_a_parameter_whose_default_a_function_brings_is_not_required(
-    whole: Any, required: list[str]
-) -> None:
-    written = parameters(name=lambda: whole, other={"default": 2})
-    written["required"] = ["name", "other"]
-    dynamic = ToolDefinition("call", "", written, Box().call, is_dynamic=True)
-    assert dynamic.resolve().parameters["required"] == required
-    assert written["required"] == ["name", "other"]
 
 
 def test_the_instance_is_given_where_there_is_one_and_nothing_elsewhere() -> None:

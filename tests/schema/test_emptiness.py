@@ -23,27 +23,17 @@ def found(schema: dict[str, Any]) -> str | None:
 @check_each(
     ("schema", "reason"),
     [
-        (NUMBER | {"minimum": 5, "maximum": 1}, "minimum 5 is above maximum 1"),
-        ({"minimum": 5, "maximum": 1}, "minimum 5 is above maximum 1"),
         ({"enum": []}, "'enum' lists no value"),
         (
             NUMBER | {"exclusiveMinimum": 1, "exclusiveMaximum": 2},
             "exclusiveMinimum 1 leaves no value below exclusiveMaximum 2",
         ),
-        (
-            {"type": "number", "exclusiveMinimum": 1, "maximum": 1},
-            "exclusiveMinimum 1 leaves no value below maximum 1",
-        ),
         ({"type": "string", "minLength": 3, "maxLength": 2}, "minLength 3 is above maxLength 2"),
-        ({"type": "array", "minItems": 3, "maxItems": 2}, "minItems 3 is above maxItems 2"),
         ({"type": "object", "minProperties": 1, "maxProperties": 0}, "minProperties 1 is above"),
         (NUMBER | {"enum": ["red", "blue"]}, "no value of 'enum' satisfies 'type'"),
         (NUMBER | {"const": "red"}, "\"red\" contradicts 'type'"),
-        ({"const": 1, "enum": [2, 3]}, "1 contradicts 'enum'"),
-        ({"type": "string", "enum": ["a", "b"], "pattern": "^c"}, "satisfies 'pattern'"),
         ({"allOf": [{"type": "string"}, NUMBER]}, 'both the type "string" and "integer"'),
         ({"allOf": [{"enum": ["a", "b"]}, {"enum": ["c"]}]}, "no value of 'enum' satisfies"),
-        ({"allOf": [{"minimum": 5}, {"maximum": 1}]}, "minimum 5 is above maximum 1"),
         ({"allOf": [False]}, "a schema of 'allOf' admits no value"),
         (
             {"$ref": "#/$defs/n", "type": "string", "$defs": {"n": NUMBER}},
@@ -53,12 +43,6 @@ def found(schema: dict[str, Any]) -> str | None:
             {"type": "object", "properties": {"a": False}, "required": ["a"]},
             "'a' is required, but its schema is false",
         ),
-        (
-            {"allOf": [{"required": ["a"]}, {"properties": {"a": False}}]},
-            "'a' is required, but its schema is false",
-        ),
-        ({"anyOf": [NUMBER | {"const": "a"}, {"type": "string"}]}, "contradicts 'type'"),
-        ({"type": "array", "items": NUMBER | {"minimum": 1, "maximum": 0}}, "minimum 1 is above"),
     ],
 )
 def test_a_schema_that_admits_nothing_is_found(schema: dict[str, Any], reason: str) -> None:
@@ -71,15 +55,10 @@ def test_a_schema_that_admits_nothing_is_found(schema: dict[str, Any], reason: s
     "schema",
     [
         NUMBER | {"minimum": 1, "maximum": 1},
-        {"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
         {"type": ["integer", "string"], "minimum": 5, "maximum": 1},
-        {"type": ["integer", "null"], "minimum": 5, "maximum": 1},
-        NUMBER | {"enum": [1.0, "red"]},
         {"type": "object", "properties": {"a": False}},
-        {"properties": {"a": {"not": {}}}},
         {"not": NUMBER | {"const": "a"}},
         {"if": NUMBER | {"const": "a"}, "then": {"allOf": [False]}},
-        {"allOf": [{"type": "number"}, NUMBER]},
         {"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"n": {"$ref": "#/$defs/n"}}}}},
         {"allOf": [{"$ref": "#/nowhere"}], "enum": [1]},
     ],

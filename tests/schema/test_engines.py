@@ -15,7 +15,7 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.engine import compile_with
-from sovl_tools.schema.problem import MAX_PROBLEMS, Problem, describe, explanations, place
+from sovl_tools.schema.problem import MAX_PROBLEMS, describe, explanations, place
 from tests.schema.strategies import moderate, schemas, values
 from tests.tables import check_each
 
@@ -41,7 +41,6 @@ CASES: list[tuple[Any, Any, str]] = [
     (IS_TEXT, 5, "must be a string, not the integer 5"),
     (IS_INTEGER, 2.5, "must be an integer, not the number 2.5"),
     ({"type": "number"}, YES, "must be a number, not the boolean true"),
-    ({"type": "null"}, {"a": 1}, "must be null, not an object"),
     ({"type": "object"}, None, "must be an object, not null"),
     ({"type": ["string", "null"]}, [], "must be null or a string, not an array"),
     ({"enum": [1, None]}, "c", 'must be one of 1, null, not "c"'),
@@ -51,21 +50,14 @@ CASES: list[tuple[Any, Any, str]] = [
         'must be one of "red", "green", not "gren"; did you mean "green"?',
     ),
     ({"const": {"a": 1}}, 4, 'must be {"a": 1}, not 4'),
-    ({"const": 1}, YES, "must be 1, not true"),
     ({"minLength": 2}, "a", "must have at least 2 characters, not 1 character"),
     ({"maxLength": 1}, "\U0001f600b", "must have at most 1 character, not 2 characters"),
     ({"pattern": "^a"}, "b", 'must match the pattern ^a, which "b" does not'),
     ({"minimum": 2}, 1, "must be at least 2, not 1"),
     ({"maximum": 2.5}, 3, "must be at most 2.5, not 3"),
     ({"exclusiveMinimum": 2}, 2, "must be more than 2, not 2"),
-    ({"exclusiveMaximum": 2}, 2, "must be less than 2, not 2"),
     ({"multipleOf": 2}, 3, "must be a multiple of 2, not 3"),
     ({"required": ["a", "b"]}, {}, "lacks 'a', 'b'"),
-    (
-        {"dependentRequired": {"a": ["b"], "c": ["b", "d"]}},
-        {"a": 1, "c": 1},
-        "lacks 'b', 'd', required because of what else is given",
-    ),
     (CLOSED, {"xy": 1, "b": 1}, "must not have 'b'"),
     ({"additionalProperties": False}, {"a": 1}, "must not have 'a'"),
     (
@@ -77,8 +69,6 @@ CASES: list[tuple[Any, Any, str]] = [
     ({"maxItems": 1}, [1, 2], "must have at most 1 item, not 2 items"),
     ({"uniqueItems": True}, [1, 2, 1.0], "must not have the same item twice"),
     ({"contains": IS_TEXT}, [1], "has too few or too many of the items that it must contain"),
-    ({"minProperties": 2}, {"a": 1}, "must have at least 2 entries, not 1 entry"),
-    ({"maxProperties": 1}, {"a": 1, "b": 2}, "must have at most 1 entry, not 2 entries"),
     ({"propertyNames": {"maxLength": 1}}, {"ab": 1}, 'has a key that is not allowed: "ab"'),
     ({"not": IS_TEXT}, "a", 'must not be "a"'),
     ({"anyOf": [IS_TEXT, IS_INTEGER]}, None, "must be an integer or a string, not null"),
@@ -91,25 +81,11 @@ CASES: list[tuple[Any, Any, str]] = [
         "matches more than one of the alternatives, but must match exactly one",
     ),
     (
-        {"oneOf": OVERLAPPING[:2]},
-        2,
-        "matches more than one of the alternatives, but must match exactly one",
-    ),
-    ({"allOf": [IS_TEXT, {}]}, 1, "must be a string, not the integer 1"),
-    ({"allOf": [{"required": ["a"]}, {"required": ["b"]}]}, {}, "lacks 'a', 'b'"),
-    (
         {"if": IS_TEXT, "then": {"minLength": 2}, "else": {"minimum": 2}},
         1,
         "must be at least 2, not 1",
     ),
-    ({"dependentSchemas": {"a": {"required": ["b"]}}}, {"a": 1}, "lacks 'b'"),
     ({"$ref": "#/$defs/x", "$defs": {"x": IS_TEXT}}, 1, "must be a string, not the integer 1"),
-    (
-        {"$dynamicRef": "#x", "$defs": {"x": {"$dynamicAnchor": "x", **IS_TEXT}}},
-        1,
-        "must be a string, not the integer 1",
-    ),
-    ({"items": IS_INTEGER}, [1, "x"], '[1] must be an integer, not the string "x"'),
     ({"prefixItems": [IS_INTEGER]}, ["x"], '[0] must be an integer, not the string "x"'),
     (
         {"properties": {"a": {"additionalProperties": {"items": IS_INTEGER}}}},
@@ -118,36 +94,13 @@ CASES: list[tuple[Any, Any, str]] = [
     ),
     ({"patternProperties": {"^a": IS_TEXT}}, {"ab": 1}, "ab must be a string, not the integer 1"),
     (
-        {"properties": {"propertyNames": IS_INTEGER}},
-        {"propertyNames": "x"},
-        'propertyNames must be an integer, not the string "x"',
-    ),
-    (
         {"additionalProperties": {"items": IS_TEXT}},
         {"0": ["a", "b", 5]},
         "['0'][2] must be a string, not the integer 5",
     ),
-    (
-        {"properties": {"007": {"additionalProperties": False}}},
-        {"70": {}, "007": {"x": 1}},
-        "['007'] must not have 'x'",
-    ),
-    (
-        {"additionalProperties": {"additionalProperties": {"properties": {"": IS_TEXT}}}},
-        {"a": {"": {"": 5}}},
-        "a[''][''] must be a string, not the integer 5",
-    ),
-    ({"properties": {"a": {}}, "additionalProperties": False}, {"": None}, "must not have ''"),
     (NO, 1, "is not allowed here"),
     ({"properties": {"a": False}}, {"a": 1}, "a is not allowed here"),
-    ({"items": False}, [1], "[0] is not allowed here"),
 ]
-
-
-def comparable(problem: Problem) -> tuple[str, tuple[str | int, ...], Any]:
-    """Return what every engine says alike; the order of types means nothing."""
-    expected = set(problem.expected) if problem.keyword == "type" else problem.expected
-    return problem.keyword, problem.path, expected
 
 
 _odd_keys = st.sampled_from(["", "a", "7", "007", "~0", "a/b"])
@@ -185,41 +138,6 @@ def test_a_problem_is_told_in_words_at_its_place(
     assert [f"{place(each.path)} {describe(each)}".strip() for each in problems] == [words]
 
 
-@check_each(
-    ("schema", "value"),
-    [
-        *(case[:2] for case in CASES),
-        ({"contains": IS_TEXT, "minContains": 2}, ["a"]),
-        ({"contains": IS_TEXT, "maxContains": 1}, ["a", "b"]),
-        ({"contains": False}, [1]),
-        ({"prefixItems": [{}], "unevaluatedItems": False}, [1, 2]),
-        ({"unevaluatedItems": IS_TEXT}, [1]),
-        ({"propertyNames": False}, {"a": 1}),
-        ({"prefixItems": [True], "items": False}, [1, 2, 3]),
-        ({"properties": {"a": False}, "additionalProperties": IS_INTEGER}, {"a": 1, "b": "x"}),
-        ({"patternProperties": {"^a": False}}, {"ab": 1}),
-        ({"properties": {"default": False}}, {"default": 1}),
-        ({"not": {}}, "a"),
-        ({"unevaluatedProperties": IS_TEXT}, {"a": 1}),
-        ({"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}, {"f(x)": 1}),
-        ({"anyOf": [False, IS_TEXT]}, 2),
-        ({"anyOf": [{"unevaluatedProperties": False}, IS_TEXT]}, {"a": 1}),
-        ({"type": "string", "minLength": 3, "pattern": "^z"}, "a"),
-        ({"allOf": [{"minimum": 3}, {"minimum": 5}]}, 1),
-    ],
-    ids=str,
-)
-def test_the_engines_say_the_same(schema: Any, value: Any) -> None:
-    said = [
-        [
-            (*comparable(each), describe(each))
-            for each in compile_with(engine, schema).problems(value)
-        ]
-        for engine in (rust, python)
-    ]
-    assert said[0] == said[1] != []
-
-
 @each_engine
 @check_each(
     ("schema", "value"),
@@ -247,18 +165,11 @@ def test_what_fits_has_no_problems(engine: ModuleType, schema: Any, value: Any) 
     "schema",
     [
         5,
-        None,
-        [],
         {"type": "text"},
-        {"minLength": -1},
         {"required": ["a", "a"]},
         {"pattern": "["},
         {"patternProperties": {"(": {}}},
-        {"$ref": "#/$defs/absent"},
-        {"$ref": "#absent"},
-        {"$dynamicRef": "#absent"},
         {"$ref": "other.json"},
-        {"$dynamicRef": "urn:absent"},
         {"properties": {"a": {"items": {"$ref": "#/properties/b"}}}},
     ],
     ids=str,
@@ -288,33 +199,6 @@ def test_no_more_problems_are_told_than_somebody_could_read(
     assert 0 < len(validator.problems(value)) <= MAX_PROBLEMS
     told = explanations(validator.problems(value), lambda _: [])
     assert 0 < len(told) <= MAX_PROBLEMS
-
-
-@each_engine
-@pytest.mark.parametrize(
-    ("schema", "value", "count"),
-    [
-        ({"items": IS_INTEGER}, [1] * 20_000 + ["a"], 1),
-        ({"items": IS_INTEGER}, ["a"] * 700 + [1] * 20_000 + ["a"] * 7, 707),
-        ({"contains": {"const": "a"}}, [1] * 20_000 + ["a"], 0),
-        ({"required": ["z"]}, {**dict.fromkeys(map(str, range(20_000))), "z": 1}, 0),
-        ({"const": [[1] * 20_000, 2]}, [[1] * 20_000, 2], 0),
-        ({"minItems": 30_000, "items": {"type": "null"}}, [1] * 20_000, MAX_PROBLEMS),
-        ({"properties": {"b": IS_INTEGER}}, {"a": [1] * 20_000, "b": "c"}, 1),
-    ],
-    ids=["last", "both ends", "contains", "required", "const", "too short", "beside"],
-)
-def test_a_value_is_looked_at_as_a_whole_unless_its_beginning_says_enough(
-    engine: ModuleType, schema: Any, value: Any, count: int
-) -> None:
-    found = compile_with(engine, schema).problems(value)
-    assert len(found) == count
-    assert all(each.keyword != "contains" for each in found)
-
-
-@each_engine
-def test_a_reference_to_itself_ends(engine: ModuleType) -> None:
-    compile_with(engine, {"$ref": "#"}).is_valid(5)
 
 
 @each_engine

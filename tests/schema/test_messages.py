@@ -8,31 +8,12 @@ import pytest
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.engine import compile_with
-from sovl_tools.schema.problem import Problem, describe, explanations, place
+from sovl_tools.schema.problem import Problem, describe, explanations
 from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
 )
-
-
-def test_a_keyword_without_words_of_its_own_is_named() -> None:
-    assert describe(Problem("unheardOf", (), 1, [2])) == "breaks 'unheardOf': [2]"
-
-
-@check_each(
-    ("path", "text"),
-    [
-        ((), ""),
-        (("a", 0, "b"), "a[0].b"),
-        ((0, 1), "[0][1]"),
-        (("a", "odd key", "b"), "a['odd key'].b"),
-        (("",), "['']"),
-        (("a.b", "it's\n"), "['a.b']['it\\'s\\n']"),
-    ],
-)
-def test_a_place_is_told_as_people_write_it(path: tuple[str | int, ...], text: str) -> None:
-    assert place(path) == text
 
 
 @check_each(
@@ -50,25 +31,15 @@ def test_a_place_is_told_as_people_write_it(path: tuple[str | int, ...], text: s
             "{}",
             'the string "{}"; give the object itself, not JSON text of it',
         ),
-        ("type", ("array",), "{}", 'must be an array, not the string "{}"'),
-        ("type", ("array",), "[a]", 'must be an array, not the string "[a]"'),
-        ("type", ("array",), "[" * 9999, f'must be an array, not the string "{"[" * 58}…'),
-        ("type", ("array",), "1, 2", 'must be an array, not the string "1, 2"'),
         ("enum", ["red", "blue"], "RED ", '"red", "blue", not "RED "; did you mean "red"?'),
-        ("enum", ["x", "y"], " Y", '"x", "y", not " Y"; did you mean "y"?'),
         ("enum", [1, 2], "2", '1, 2, not "2"; did you mean 2?'),
         ("enum", ["1", "2"], 2, '"1", "2", not 2; did you mean "2"?'),
-        ("enum", [True, None], "TRUE", 'true, null, not "TRUE"; did you mean true?'),
         ("enum", ["[]", 1], [], '"[]", 1, not []'),
         ("maximum", 1e6, 10**7, "must be at most 1000000, not 10000000"),
-        ("maximum", 1e300, 2e300, "must be at most 1e+300, not 2e+300"),
-        ("exclusiveMinimum", 0.5, 0.5, "must be more than 0.5, not 0.5"),
         ("uniqueItems", None, [1, "a", "b", "a"], 'must not have the same item twice: "a"'),
         ("uniqueItems", None, [{"a": 1, "b": 2}, {"b": 2, "a": 1}], 'twice: {"b": 2, "a": 1}'),
         ("not", {"required": ["a", "b"]}, {}, "must not have 'a' and 'b' together"),
-        ("not", {"required": ["a"]}, {}, "must not have 'a'"),
         ("not", {"enum": ["root"]}, "root", 'must not be "root"'),
-        ("not", True, 5, "must not be 5"),
     ],
     ids=str,
 )
@@ -147,14 +118,3 @@ def test_what_is_missing_and_what_is_superfluous_is_told_at_its_place(
     known = [*USER["properties"], "ages"]
     told = explanations(problems, lambda path: known if path == ("user",) else ())
     assert told == [(("user", name), words) for name, words in lines]
-
-
-@each_engine
-def test_missing_names_are_suggested_without_knowing_the_others(engine: ModuleType) -> None:
-    user = {**USER, "required": ["first_name"]}
-    problems = compile_with(engine, user).problems({"firstName": "x", "ages": 3})
-    assert explanations(problems, lambda _: ()) == [
-        (("ages",), "is not a parameter"),
-        (("firstName",), "is not a parameter; did you mean 'first_name'?"),
-        (("first_name",), "is required"),
-    ]

@@ -20,18 +20,14 @@ from tests.tables import check_each
 # as node says
 ACCEPTED = [
     (r"^[\w-\.]+@([\w-]+\.)+[\w-]{2,4}$", ["a.b-c@d.org"], ["a@b", "@d.org"]),
-    (r"[a-\d]", ["a", "-", "7"], ["b"]),
     (r"[\d-x]", ["5", "-", "x"], ["y"]),
     (r"^a{$", ["a{"], ["a"]),
-    (r"^{}]$", ["{}]"], [""]),
     (r"^a{,3}$", ["a{,3}"], ["a", "aa"]),
     (r"^\e\h\_\Z$", ["eh_Z"], ["e"]),
     (r"^[^]$", ["a", "\n"], ["", "ab"]),
     (r"[]", [], ["", "a"]),
     (r"^(?<n>a)\1$", ["aa"], ["a"]),
     (r"^\0[\b]\cA$", ["\x00\x08\x01"], [""]),
-    (r"^\x4\u41$", ["x4u41"], ["A"]),
-    (r"[a\-\]z[]", ["-", "]", "["], ["b"]),
 ]
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
@@ -68,15 +64,11 @@ def test_an_invalid_pattern_is_explained(pattern: str, reason: str, advice: str 
     ("pattern", "words", "advice"),
     [
         (r"^a\Z", "is a letter", "write $"),
-        (r"a\z", "is a letter", "write $"),
         (r"\Aa", "is a letter", "write ^"),
-        (r"\h+", "is a letter", r"write [ \t]"),
         (r"\Qa.b\E", "is a letter", "backslash before each"),
         ("a{,3}", "is plain text", "write {0,3}"),
         ("[[:digit:]]", "isn't a class", "write 0-9"),
-        ("[[:space:]]", "isn't a class", r"write \s"),
         ("/^[a-z]+$/", "the slashes are a part", "write ^[a-z]+$"),
-        ("/abc/i", "the slashes are a part", "both cases"),
     ],
 )
 def test_a_pattern_of_another_language_is_told(pattern: str, words: str, advice: str) -> None:

@@ -45,7 +45,6 @@ SQUARE = an_object("kind", "side", kind={"const": "square"}, side=NUMBER)
 POINTS = array(an_object("x", "y", x=NUMBER, y=NUMBER), minItems=3)
 POLYGON = an_object("kind", "points", kind={"const": "polygon"}, points=POINTS)
 SHAPE = {"oneOf": [CIRCLE, SQUARE, POLYGON]}
-CLOSED_SHAPE = {"oneOf": [closed(CIRCLE), closed(SQUARE), closed(POLYGON)]}
 EMAIL = an_object("type", "address", type={"type": "string", "enum": ["email"]}, address=TEXT)
 PHONE = an_object("type", "number", type={"type": "string", "enum": ["sms", "call"]}, number=TEXT)
 MESSAGE = any_of(EMAIL, PHONE)
@@ -67,18 +66,10 @@ class Case(NamedTuple):
 
 CASES = {
     "the discriminator decides": Case(SHAPE, {"kind": "square", "radius": "x"}, ["lacks 'side'"]),
-    "the discriminator decides against closer branches": Case(
-        CLOSED_SHAPE,
-        {"kind": "square", "radius": 1},
-        ["must not have 'radius'", "lacks 'side'"],
-    ),
     "the discriminator decides against deeper branches": Case(
         SHAPE,
         {"kind": "circle", "radius": "r", "points": [{"x": "a"}]},
         ['radius must be a number, not the string "r"'],
-    ),
-    "the discriminator decides wherever it stands": Case(
-        SHAPE, {"radius": 1, "kind": "square"}, ["lacks 'side'"]
     ),
     "everything wrong in a branch is told": Case(
         SHAPE,
@@ -96,46 +87,11 @@ CASES = {
     ),
     "the discriminator is of another type": Case(SHAPE, {"kind": 5}, [f"{KINDS}, not 5"]),
     "the discriminator is missing": Case(SHAPE, {"side": 3}, ["lacks 'kind'"]),
-    "everything is missing": Case(SHAPE, {}, ["lacks 'kind'"]),
     "no branch is of the value's type": Case(
         SHAPE, "circle", ['must be an object, not the string "circle"']
     ),
     "enumerations discriminate as well": Case(
         MESSAGE, {"type": "sms", "number": 5}, ["number must be a string, not the integer 5"]
-    ),
-    "enumerations discriminate where something is missing": Case(
-        MESSAGE, {"type": "email", "number": "5"}, ["lacks 'address'"]
-    ),
-    "enumerations are joined": Case(
-        MESSAGE, {"type": "fax"}, ['type must be one of "email", "sms", "call", not "fax"']
-    ),
-    "a constant discriminates whatever its name": Case(
-        any_of(an_object("path", op={"const": "move"}), an_object(op={"const": "stop"})),
-        {"op": "move"},
-        ["lacks 'path'"],
-    ),
-    "an enumeration called kind discriminates": Case(
-        any_of(an_object("path", kind={"const": "a"}), an_object(kind={"enum": ["b", "c"]})),
-        {"kind": "a"},
-        ["lacks 'path'"],
-    ),
-    "an enumeration of another name isn't a discriminator": Case(
-        CONDITION,
-        {"and": [{"field": "a", "op": "!=", "value": 1}]},
-        ['and[0].op must be one of "=", "<", not "!="'],
-    ),
-    "an enumeration of values of another type isn't a discriminator": Case(
-        any_of(an_object("unit", type=INTEGER), an_object(type={"enum": ["big", "small"]})),
-        {"type": 5.5},
-        ['type must be one of "big", "small", not 5.5'],
-    ),
-    "the same enumeration everywhere isn't a discriminator": Case(
-        any_of(
-            an_object(unit={"enum": ["m"]}, a=INTEGER, b=INTEGER),
-            an_object(unit={"enum": ["m"]}, a=INTEGER, b=TEXT),
-        ),
-        {"unit": "n", "a": "x", "b": "y"},
-        ['a must be an integer, not the string "x"', 'unit must be one of "m", not "n"'],
     ),
     "unions lie within unions": Case(
         CONDITION,
@@ -145,24 +101,10 @@ CASES = {
             "and[1] must be an object, not the integer 5",
         ],
     ),
-    "what is wrong below one key counts once": Case(
-        CONDITION,
-        {"and": [{"op": "=", "value": 1}, {"op": "<", "field": 5, "value": 1}, {"and": 5}]},
-        [
-            "and[0] lacks 'and' or 'field'",
-            "and[1].field must be a string, not the integer 5",
-            "and[2].and must be an array, not the integer 5",
-        ],
-    ),
     "however much is wrong below one key counts once": Case(
         CONDITION,
         {"and": [5] * 10},
         [f"and[{index}] must be an object, not the integer 5" for index in range(10)],
-    ),
-    "what is wrong deep below counts less": Case(
-        any_of(an_object(a=INTEGER), an_object(a=an_object(x=INTEGER))),
-        {"a": {"x": "y"}},
-        ['a.x must be an integer, not the string "y"'],
     ),
     "a superfluous key speaks against a branch": Case(
         any_of(closed(an_object(a=INTEGER)), closed(an_object(b=INTEGER))),
@@ -172,36 +114,13 @@ CASES = {
     "optional": Case(
         any_of({"type": "integer", "minimum": 1}, NULL), 0, ["must be at least 1, not 0"]
     ),
-    "optional and of a wrong type": Case(
-        any_of(INTEGER, NULL), "x", ['must be an integer or null, not the string "x"']
-    ),
     "an optional union": Case(
         any_of(NULL, SHAPE),
         {"kind": "circle", "radius": "r"},
         ['radius must be a number, not the string "r"'],
     ),
-    "an optional union of types": Case(
-        any_of(any_of(INTEGER, NUMBER), NULL),
-        "x",
-        ['must be an integer, null or a number, not the string "x"'],
-    ),
     "a union of values and types, and neither": Case(
         SIZE, None, ['must be "small", "large" or an integer, not null']
-    ),
-    "a union of values and types within another": Case(
-        any_of(SIZE, array(SIZE)),
-        None,
-        ['must be "small", "large", an array or an integer, not null'],
-    ),
-    "a union of values and types below": Case(
-        any_of(an_object(size=SIZE), NULL),
-        {"size": None},
-        ['size must be "small", "large" or an integer, not null'],
-    ),
-    "a union of values and types next to something else": Case(
-        any_of({"allOf": [SIZE, {"not": NULL}]}, INTEGER),
-        None,
-        ['must be "small", "large" or an integer, not null', "must not be null"],
     ),
     "integers are numbers": Case(
         any_of({"enum": ["a"]}, {"enum": [1, 2]}), 1.5, ["must be one of 1, 2, not 1.5"]
@@ -209,16 +128,8 @@ CASES = {
     "a union of values and types, and nearly a value": Case(
         SIZE, "smal", ['must be one of "small", "large", not "smal"; did you mean "small"?']
     ),
-    "a union of values and types, and nearly the type": Case(
-        SIZE, 0, ["must be at least 1, not 0"]
-    ),
     "a union of constants": Case(
         {"oneOf": [{"const": "a"}, {"const": "b"}]}, 3, ['must be one of "a", "b", not 3']
-    ),
-    "a union of unions of constants": Case(
-        any_of(any_of({"const": "a"}, {"const": "b"}), any_of({"const": 1}, {"const": 2})),
-        "c",
-        ['must be one of "a", "b", not "c"'],
     ),
     "one branch is as good as the other": Case(
         any_of({"type": "string", "minLength": 3}, {"type": "string", "pattern": "^z"}),
@@ -226,35 +137,15 @@ CASES = {
         ["must have at least 3 characters, not 1 character"],
     ),
     "either is missing": Case(PLACE, {}, ["lacks 'city' or 'lat' and 'lon'"]),
-    "either is missing, and one is begun": Case(PLACE, {"lat": 1}, ["lacks 'city' or 'lon'"]),
-    "one is nearer by far": Case(
-        any_of({"required": ["a"]}, {"required": ["b", "c", "d", "e"]}), {}, ["lacks 'a'"]
-    ),
     "both is too much": Case(
         {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
         {"a": 1, "b": 2},
         ["matches more than one of the alternatives, but must match exactly one"],
     ),
-    "both is too much within another union": Case(
-        any_of({"oneOf": [INTEGER, {"minimum": 1}]}, NULL),
-        2,
-        ["matches more than one of the alternatives, but must match exactly one"],
-    ),
-    "a union next to a type": Case(
-        {"type": "object", **SHAPE}, 5, ["must be an object, not the integer 5"]
-    ),
     "a union next to missing keys": Case(
         {"allOf": [SHAPE, {"required": ["color"]}]},
         {"kind": "circle"},
         ["lacks 'radius', 'color'"],
-    ),
-    "an enumeration next to a type": Case(
-        {"type": "string", "enum": ["a", "b"]}, 5, ['must be one of "a", "b", not 5']
-    ),
-    "no type is given next to another's": Case(
-        {"allOf": [{"enum": ["a"]}, an_object(a=INTEGER)]},
-        {"a": "x"},
-        ['must be one of "a", not {"a": "x"}', 'a must be an integer, not the string "x"'],
     ),
 }
 

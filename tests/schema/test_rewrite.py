@@ -68,25 +68,3 @@ def test_a_reference_that_only_an_engine_can_follow_stays(reference: str) -> Non
     found = hoisted(schema)
     assert found.schema == {"items": {"$ref": reference}, "allOf": [{}, True]}
     assert not found.definitions
-
-
-def test_a_dynamic_reference_to_one_place_is_like_any_other() -> None:
-    node = {"$dynamicAnchor": "node", "items": {"$dynamicRef": "#node"}}
-    both = {"$ref": "#/$defs/low", "$dynamicRef": "#node", "allOf": [True]}
-    schema = {
-        "properties": {"a": {"$dynamicRef": "#node", "title": "A"}, "b": both},
-        "$defs": {"node": node, "low": {"minimum": 1}},
-    }
-    found = hoisted(schema)
-    here = {"$ref": "#/$defs/node"}
-    assert found.schema["properties"] == {
-        "a": {"title": "A", **here},
-        "b": {"$ref": "#/$defs/low", "allOf": [True, here]},
-    }
-    assert found.definitions["node"] == {"items": here}
-
-
-@check_each("reference", ["#absent", "#", "urn:x#node", 5])
-def test_a_dynamic_reference_that_only_an_engine_could_follow_stays(reference: Any) -> None:
-    schema = {"items": {"$dynamicRef": reference}, "prefixItems": [{"$dynamicAnchor": "other"}]}
-    assert hoisted(schema).schema["items"] == {"$dynamicRef": reference}

@@ -71,30 +71,20 @@ SETTINGS = Settings()
 SETTINGS = 'import os\n\nIMPORTED = 7\nIMPORTED_KEY = os.environ["THE_KEY"]\n'
 CONSTANT = {
     '"text"': "text",
-    "'it'": "it",
-    r'"a\nb"': "a\nb",
-    '"a" "b"': "ab",
     "3": 3,
     "-1.5": -1.5,
-    "1_000": 1000,
     "60 * 60": 3600,
     "True": True,
-    "not True": False,
     "[]": [],
     '["a", "b"]': ["a", "b"],
     '{"a": [1]}': {"a": [1]},
     "LIMIT": 10,
-    "TWICE + 1": 21,
-    'LEVELS["low"]': 1,
     "IMPORTED": 7,
     "settings.IMPORTED": 7,
-    "math.pi": 3.141592653589793,
     "int('5')": 5,
     "Color.RED": "red",
-    "Color.RED.value": "red",
     'Decimal("1.5")': "1.5",
     "date(2025, 1, 1)": "2025-01-01",
-    "timedelta(days=1)": "PT86400S",
     'Path("out") / "a"': "out/a",
     "Point(1, y=2)": {"x": 1, "y": 2},
     'Keyed("a")': {"key": "a", "size": 1},
@@ -214,19 +204,6 @@ def test_computed_values_are_not_shown(settings: Path) -> None:
         assert shown == []
 
 
-def test_what_is_made_in_a_function_is_computed() -> None:
-    def made(key: str) -> Any:
-        def tool(text: str, key: str = key, size: int = 3) -> str:
-            """Say something."""
-            return text + key * size
-
-        return tool
-
-    properties = infer(made("abc")).parameters["properties"]
-    assert "default" not in properties["key"]
-    assert properties["size"]["default"] == 3
-
-
 @check_each("value", [SECRET, "short", 5])
 def test_without_source_a_value_of_the_environment_is_computed(
     value: Any, monkeypatch: pytest.MonkeyPatch
@@ -340,25 +317,6 @@ def test_no_command_prints_a_computed_default(run: Run, write: Write, tmp_path: 
         assert properties["key"] == {"type": "string", "description": "The key."}
         assert properties["size"]["default"] == 3
         assert written["parameters"]["required"] == ["text"]
-
-
-def test_a_computed_default_is_not_compared(run: Run, write: Write) -> None:
-    key = {"type": "string", "description": "The key.", "default": "another"}
-    properties = {
-        "text": {"type": "string", "description": "What to say."},
-        "key": key,
-        "size": {"type": "integer", "description": "How often.", "default": 3},
-    }
-    parameters = {"type": "object", "properties": properties, "required": ["text"]}
-    write(
-        "say",
-        {"name": "say", "description": "Say something.", "parameters": parameters},
-        CODE.format(name="say"),
-    )
-    for value in (SECRET, "x"):
-        assert run("validate", THE_KEY=value).code == 0
-        assert run("validate", THE_KEY=value).out.endswith("; no problems\n")
-        assert run("sync", "--check", THE_KEY=value).code == 0
 
 
 def test_tools_in_code_show_no_computed_default(settings: Path) -> None:

@@ -37,17 +37,9 @@ class Odd(NamedTuple):
 
 
 ODD = [
-    Odd("list[list[dict[str, list[int]]]]", values={'[[{"a": [1]}]]': "[[{'a': [1]}]]"}),
-    Odd("tuple[()]", values={"[]": "()", "[1]": REFUSED}),
     Odd("tuple[int, ...]", values={"[]": "()", "[1, 2]": "(1, 2)"}),
     Odd("tuple[int, *tuple[str, ...]]"),
-    Odd("frozenset[tuple[int, str]]", values={'[[1, "a"]]': "frozenset({(1, 'a')})"}),
     Odd("type[int]"),
-    Odd("type"),
-    Odd("complex"),
-    Odd("memoryview"),
-    Odd("slice"),
-    Odd("Exception"),
     Odd("object", values={"null": "None", "[1]": "[1]"}),
     Odd("None", values={"null": "None"}),
     Odd("bytes", values={'"a"': "b'a'"}),
@@ -55,58 +47,29 @@ ODD = [
     Odd("'Optional[\"list[int]\"]'", "from typing import Optional", {"[1]": "[1]"}),
     Odd("list['Later']", values={'[{"a": 1}]': "[Later(1)]", '[{"b": 1}]': REFUSED}),
     *map(Odd, ["'not a valid ('", "'1 +'", "''", "'lambda: 3'", "'Nowhere'", "'1 / 0'"]),
-    *map(Odd, ["5", "...", "[int]", "(int, str)", "{'a': int}", "print", "lambda: 1"]),
     # of typing
     Odd("Any", "from typing import Any", {"null": "None"}),
-    Odd("Never", "from typing import Never"),
-    Odd("Self", "from typing import Self"),
-    Odd("AnyStr", "from typing import AnyStr", {'"a"': "'a'"}),
-    Odd("Text", "from typing import Text", {'"a"': "'a'"}),
     Odd("Final[int]", "from typing import Final", {"1": "1"}),
-    Odd("ClassVar[int]", "from typing import ClassVar"),
-    Odd("Hashable", "from typing import Hashable"),
     Odd("Iterator[int]", "from typing import Iterator"),
-    Odd("IO[str]", "from typing import IO"),
-    Odd("A", "from typing import Protocol\nclass A(Protocol):\n    a: int"),
     Odd("Callable[[int], str]", "from collections.abc import Callable"),
-    Odd("Callable[..., str] | None", "from collections.abc import Callable", {"null": "None"}),
-    Odd("Callable[P, int]", "from typing import *\nP = ParamSpec('P')"),
-    Odd("Callable[Concatenate[int, P], int]", "from typing import *\nP = ParamSpec('P')"),
-    Odd("Annotated[Annotated[int, 'a'], 'b']", "from typing import Annotated", {"1": "1"}),
     Odd("B", "from typing import NewType\nA = NewType('A', int)\nB = NewType('B', A)", {"1": "1"}),
-    Odd("A", "from typing import NewType\nA = NewType('A', 'int | None')", {"null": "None"}),
-    Odd("A", "from typing import TypeAlias\nA: TypeAlias = 'int | None'", {"null": "None"}),
-    Odd("Opt[int]", "from typing import Optional as Opt", {"1": "1", "null": "None"}),
-    Odd("MaybeInt", "MaybeInt = int | None", {"1": "1", "null": "None"}),
     Odd("T", "from typing import TypeVar\nT = TypeVar('T')", {"[1]": "[1]"}),
-    Odd("T", "from typing import TypeVar\nT = TypeVar('T', bound=set[int])", {"[1]": "{1}"}),
     Odd("T", "from typing import TypeVar\nT = TypeVar('T', int, str)", {"1": "1", '"a"': "'a'"}),
-    Odd("T", "from typing import TypeVar\nT = TypeVar('T', bound='list[T]')", {"[]": "[]"}),
     Odd(
         "A",
         "from typing_extensions import TypeAliasType\n"
         "A = TypeAliasType('A', 'int | list[A] | dict[str, A]')",
         {"[1, [2]]": "[1, [2]]", '{"a": {"b": 1}}': "{'a': {'b': 1}}"},
     ),
-    Odd(
-        "P[int]",
-        "from typing import TypeVar\nfrom typing_extensions import TypeAliasType\n"
-        "X = TypeVar('X')\nP = TypeAliasType('P', tuple[X, X], type_params=(X,))",
-        {"[1, 2]": "(1, 2)", '[1, "a"]': REFUSED},
-    ),
     # of collections and other modules of the standard library
     Odd("Mapping[int, float]", "from collections.abc import Mapping", {'{"1": 2.5}': "{1: 2.5}"}),
     Odd("deque[int]", "from collections import deque", {"[1]": "deque([1])"}),
-    Odd("Counter[str]", "from collections import Counter", {'{"a": 1}': "{'a': 1}"}),
-    Odd("ChainMap[str, int]", "from collections import ChainMap", {'{"a": 1}': "{'a': 1}"}),
     Odd(
         "defaultdict[str, set[int]]",
         "from collections import defaultdict",
         {'{"a": [1]}': "defaultdict(None, {'a': {1}})"},
     ),
     Odd("Literal[1, True, 0]", "from typing import Literal", {"1": "1", "true": "True"}),
-    Odd("Literal[Literal[1, 2], 3]", "from typing import Literal", {"2": "2", "4": REFUSED}),
-    Odd("Literal[b'x', 'a']", "from typing import Literal", {'"a"': "'a'"}),
     Odd(
         "Decimal | None",
         "from decimal import Decimal",
@@ -132,50 +95,11 @@ ODD = [
             '"P99999999999D"': REFUSED,
         },
     ),
-    Odd("re.Pattern[bytes]", "import re", {'"a+"': "re.compile('a+')"}),
-    Odd("re.Match", "import re"),
-    Odd("re", "import re"),
-    Odd("IPv4Address", "from ipaddress import *", {'"::1"': REFUSED}),
     Odd("Path", "from pathlib import Path", {'"a/b"': "Path('a/b')"}),
-    Odd("UUID", "from uuid import UUID", {'"x"': REFUSED}),
-    Odd("Number", "from numbers import Number"),
-    Odd("Lock", "from threading import Lock"),
     # enums
     Odd("A", "from enum import *\nclass A(Enum):\n    X = 1\n    Y = 1\n", {"1": "A.Y"}),
-    Odd(
-        "A",
-        "from enum import *\nclass A(Enum):\n    X = 'x'\n    Y = None\n    Z = (1, 2)",
-        {'"x"': "A.X", '"Z"': "A.Z"},
-    ),
-    Odd("A", "from enum import *\nclass A(IntFlag):\n    X = 1\n    Y = 2", {"3": "A.X | A.Y"}),
     Odd("A", "from enum import *\nclass A(Enum):\n    pass"),
-    Odd("A", "from enum import *\nclass A(float, Enum):\n    X = float('nan')\n    Y = 1.0"),
-    Odd(
-        "Literal[A.X, None]",
-        "from enum import *\nfrom typing import Literal\nclass A(Enum):\n    X = 1",
-        {"1": "A.X", "null": "None"},
-    ),
     # classes
-    Odd(
-        "A",
-        "from dataclasses import *\n@dataclass\nclass A:\n    a: int\n    b: InitVar[int]\n"
-        "    c: int = field(init=False, default=0)\n    _: KW_ONLY\n"
-        "    d: list[int] = field(default_factory=list)\n"
-        "    def __post_init__(self, b):\n        self.c = b",
-        {'{"a": 1, "b": 2}': "A(1, 2)", '{"a": 1, "b": 2, "c": 3}': REFUSED, '{"a": 1}': REFUSED},
-    ),
-    Odd(
-        "A",
-        "from dataclasses import *\n@dataclass(slots=True, frozen=True, kw_only=True)\n"
-        "class A:\n    a: int\n    b: 'A | None' = None",
-        {'{"a": 1, "b": {"a": 2}}': "A(a=1, b=A(a=2))"},
-    ),
-    Odd(
-        "A",
-        "from dataclasses import *\n@dataclass\nclass A:\n    a: int\n"
-        "    def __post_init__(self):\n        raise KeyError('no')",
-        {'{"a": 1}': REFUSED},
-    ),
     Odd(
         "A[int]",
         "from dataclasses import *\nfrom typing import *\nX = TypeVar('X')\n@dataclass\n"
@@ -187,18 +111,8 @@ ODD = [
         "from dataclasses import *\n@dataclass(frozen=True)\nclass A:\n    a: int",
         {'[{"a": 1}]': "{A(1)}"},
     ),
-    Odd(
-        "frozenset[A | tuple[int, ...]]",
-        "from typing import NamedTuple\nclass A(NamedTuple):\n    a: int",
-        {'[{"a": 1}, [2]]': "frozenset({A(1), (2,)})"},
-    ),
-    Odd("A", "class A:\n    def __init__(self, a: int) -> None: ..."),
     Odd("A", "class M(type):\n    __eq__ = __hash__ = None\nclass A(metaclass=M): ..."),
     Odd("A", "class A(dict[str, int]): ..."),
-    Odd("A", "class A(str): ..."),
-    Odd("A", "from collections import namedtuple\nA = namedtuple('A', 'a b', defaults=[3])", {
-        '{"a": 1}': "A(1, 3)",
-    }),
     Odd(
         "A",
         "from typing import NamedTuple\nclass A(NamedTuple):\n    a: int\n    b: 'list[A]' = []",
@@ -210,22 +124,6 @@ ODD = [
         "class B(A):\n    b: str",
         {'{"b": "x"}': "{'b': 'x'}", '{"a": 1}': REFUSED},
     ),
-    Odd(
-        "A",
-        "from typing_extensions import *\nclass A(TypedDict, total=False):\n    a: ReadOnly[int]\n"
-        "    b: Required[ReadOnly[int]]\n    c: ReadOnly[Annotated[Required[int], 'x']]",
-        {'{"b": 1, "c": 2}': "{'b': 1, 'c': 2}", '{"b": 1}': REFUSED, '{"c": 1}': REFUSED},
-    ),
-    Odd(
-        "A",
-        "from typing_extensions import *\nclass A(TypedDict, closed=True):\n    a: int",
-        {'{"a": 1}': "{'a': 1}", '{"a": 1, "b": 2}': REFUSED},
-    ),
-    Odd("A", "from typing import TypedDict\nA = TypedDict('A', {'a-b': int, 'class': 'str'})", {
-        '{"a-b": 1, "class": "x"}': "{'a-b': 1, 'class': 'x'}",
-    }),
-    Odd("A", "import attrs\n@attrs.define\nclass A:\n    a: int"),
-    Odd("A", "import msgspec\nclass A(msgspec.Struct):\n    a: int"),
     # pydantic
     Odd(
         "A",
@@ -240,13 +138,6 @@ ODD = [
         "class B(BaseModel):\n    k: Literal['b']\n    n: int",
         {'{"k": "b", "n": 1}': "B(k='b', n=1)", '{"k": "c"}': REFUSED},
     ),
-    Odd("A", "from pydantic import *\nclass A(RootModel[list[int]]): ...", {"[1]": "A([1])"}),
-    Odd(
-        "A",
-        "from pydantic import *\nclass A(BaseModel):\n    a: int\n    @computed_field\n"
-        "    @property\n    def b(self) -> int:\n        return self.a",
-        {'{"a": 1}': "A(a=1)"},
-    ),
     Odd(
         "A[int]",
         "from typing import *\nfrom pydantic import *\nX = TypeVar('X')\n"
@@ -255,7 +146,6 @@ ODD = [
     ),
     Odd("A", "from pydantic import *\nclass A(BaseModel):\n    a: 'Nowhere'"),
     Odd("HttpUrl", "from pydantic import *", {'"http://a.b/"': "HttpUrl('http://a.b/')"}),
-    Odd("EmailStr", "from pydantic import EmailStr"),
     # contexts
     Odd("Optional[C]", "from typing import *\nfrom sovl_tools import ToolContext as C"),
 ]  # fmt: skip

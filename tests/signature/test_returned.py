@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
-from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
-from uuid import UUID
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 import pydantic
 
@@ -67,30 +65,19 @@ class Model(pydantic.BaseModel):
     [
         (str, ["a", ""]),
         (int, [1, -2]),
-        (float, [1, 1.5]),
-        (bool, [True]),
         (str | None, ["a", None]),
         (list[int], [[], [1]]),
-        (set[str], [set(), {"a", "b"}]),
         (tuple[int, str], [(1, "a")]),
         (dict[str, int], [{}, {"a": 1}]),
-        (dict[int, str], [{1: "a"}]),
         (Mapping[str, Sequence[float]], [{"a": [1.5]}]),
-        (Literal["a", 1], ["a", 1]),
         (Color, [Color.RED]),
         (date, [date(2026, 1, 31)]),
         (datetime, [datetime(2026, 1, 31, 12, tzinfo=UTC)]),
-        (timedelta, [timedelta(seconds=1.5)]),
-        (Decimal, [Decimal("0.10"), Decimal(7)]),
-        (UUID, [UUID(int=1)]),
-        (PurePosixPath, [PurePosixPath("/a")]),
         (Point, [Point(1), Point(1, 2)]),
         (Row, [{"name": "a"}, {"name": "a", "note": None}]),
         (Order, [Order(1), Order(2, date(2026, 1, 31), [Point(1)])]),
-        (list[Order], [[], [Order(1)]]),
         (Order | Row, [Order(1), {"name": "a"}]),
         (Tree, [Tree(), Tree(Tree(Tree()))]),
-        (Model, [Model(name="a"), Model(name="a", price=Decimal("1.5"), size=2)]),
         (Annotated[list[Model], "many"], [[Model(name="a")]]),
     ],
     ids=str,
@@ -143,13 +130,3 @@ def test_an_annotation_says_what_comes_back(
     schema = returned(function)
     assert (schema and schema["type"]) == kind
     assert has_fields(schema or {}) is is_offered
-
-
-def test_the_annotation_of_a_wrapped_function_counts() -> None:
-    from functools import partial, wraps
-
-    @wraps(as_text)
-    def wrapper(*args: Any, **known: Any) -> Any:
-        return as_text(*args, **known)
-
-    assert returned(wrapper) == returned(partial(as_text)) == returned(as_text)
