@@ -199,10 +199,10 @@ def _check_hashable(kind: Any, container: str) -> None:
 
 
 # Python rejects to read integers of more than 4,300 digits; a hundred are enough for a key.
-_WHOLE = "(0|[1-9][0-9]{0,99})"
+_WHOLE = "[1-9][0-9]{0,99}"
 _KEYS: dict[str, Schema] = {
-    "integer": {"pattern": f"^-?{_WHOLE}$"},
-    "number": {"pattern": rf"^-?{_WHOLE}(\.[0-9]+)?([eE][+-]?[0-9]{{1,2}})?$"},
+    "integer": {"pattern": f"^(0|-?{_WHOLE})$"},
+    "number": {"pattern": rf"^-?(0|{_WHOLE})(\.[0-9]+)?([eE][+-]?[0-9]{{1,2}})?$"},
     "boolean": {"enum": ["true", "false"]},
     "null": {"enum": ["null"]},
 }

@@ -24,7 +24,6 @@ from sovl_tools.remote.operation import (
 )
 from sovl_tools.remote.request_schema import request_schema
 from sovl_tools.remote.security import Security
-from sovl_tools.schema.references import with_plain_references
 from sovl_tools.schema.requests import Requests, properties_of, together
 from sovl_tools.schema.subschemas import free_name, lookup
 
@@ -97,7 +96,7 @@ def read_api(
             security schemes.
     """
     _check(document)
-    reader = _Reader(with_plain_references(document), base_url, source, credentials)
+    reader = _Reader(document, base_url, source, credentials)
     definitions: list[Definition] = []
     operations: dict[Path, Operation] = {}
     for place, found in reader.operations(selection):

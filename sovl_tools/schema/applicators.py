@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
-from sovl_tools.model.document import JSON, Path, kind
+from sovl_tools.model.document import JSON, kind
 from sovl_tools.schema.engine import matches
-from sovl_tools.schema.subschemas import SchemaNode, follow
+from sovl_tools.schema.subschemas import SchemaNode, follow, places_of
 
 Kinds: TypeAlias = frozenset[str] | None
 """JSON types; None where they are unknown."""
@@ -36,23 +36,8 @@ _SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "if", "then", "else", "depen
 
 def below(node: SchemaNode, key: str | int) -> list[SchemaNode]:
     """Return the subschemas that apply to a member of that name, or to the item at that index."""
-    places = {(*node.path, *each) for each in places_of(node.schema, key)}
+    places = {(*node.path, *each) for each in places_of(node.schema, key, matches)}
     return [each for each in node.children() if each.path in places]
-
-
-def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
-    """Return the places of the subschemas for a member of that name, or for that item."""
-    if isinstance(key, int):
-        found: list[Path] = [("prefixItems", key), ("items",)]
-        is_listed = key < len(schema.get("prefixItems", ()))
-        return found[:1] if is_listed else found[1:] if "items" in schema else []
-    patterns = schema.get("patternProperties", ())
-    found = [("patternProperties", each) for each in patterns if matches(each, key)]
-    if key in schema.get("properties", ()):
-        return [*found, ("properties", key)]
-    # it applies to members without any other subschema
-    is_open = not found and "additionalProperties" in schema
-    return [("additionalProperties",)] if is_open else found
 
 
 def alternatives_of(schema: dict[str, JSON]) -> list[JSON]:

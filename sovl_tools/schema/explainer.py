@@ -1,33 +1,27 @@
 """Finds a schema's problems with a value, one place at a time, with an engine's yes or no.
 
 An engine returns all its errors at once, with the errors of each alternative nested inside: for a
-recursive union and a small value these are a thousand million. This search opens an alternative
-only when the explanation needs it. It measures the engine's time and stops at a maximum.
+recursive union and a small value these are a thousand million. This search has a maximum of time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from time import thread_time
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, value_at
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.schema.problem import (
-    MAX_PROBLEMS,
-    UNEXPLAINED,
-    Branches,
-    Problem,
-    deduplicated,
-)
-from sovl_tools.schema.subschemas import SchemaNode, detached, is_static, lookup
+from sovl_tools.schema.names import names_at
+from sovl_tools.schema.problem import MAX_PROBLEMS, UNEXPLAINED, Problem, deduplicated
+from sovl_tools.schema.subschemas import SchemaNode, detached, places_of
 
 IsValid: TypeAlias = Callable[[JSON], bool]
 Compile: TypeAlias = Callable[[JSON], IsValid]
 
 MAX_SECONDS: Final = 1.0
-"""The time that an engine may work for the problems of a value, and for their alternatives."""
+"""The time that the search for the problems of one value may take."""
 _MOST_IN_BRANCH = 100
 """The maximum number of problems of an alternative."""
 
@@ -49,10 +43,8 @@ class Explainer:
 
     def problems(self, value: JSON) -> list[Problem]:
         """Return the problems of a value, each place and keyword once, up to a maximum."""
-        search = _Search(self)
-        found = [*islice(search.problems(self._node, value, ()), MAX_PROBLEMS)]
-        search.left = MAX_SECONDS  # for their alternatives
-        return deduplicated(found)
+        found = _Search(self).problems(_At(self._node, value, ()))
+        return deduplicated([*islice(found, MAX_PROBLEMS)])
 
     def question(self, key: _Key, make: Callable[[], JSON]) -> IsValid:
         """Return a part of the schema, compiled when it is needed first."""
@@ -68,228 +60,162 @@ class _OverMaximumError(Exception):
     """A search would take more time than one may."""
 
 
-class _Search:
-    """One search for problems.
+class _At(NamedTuple):
+    """A value, its path, and the subschema that it must match."""
 
-    Attributes:
-        left: the seconds that the engine may still work.
-    """
+    node: SchemaNode
+    value: JSON
+    path: Path
+
+    @property
+    def schema(self) -> JSON:
+        return self.node.schema
+
+    def under(self, *place: str | int) -> _At:
+        """Return the same value with the subschema at a place below."""
+        node = self.node
+        schema = value_at(node.schema, place)
+        return self._replace(node=node._replace(schema=schema, path=(*node.path, *place)))
+
+    def problem(self, keyword: str, expected: JSON = None) -> Problem:
+        return Problem(keyword, self.path, self.value, expected)
+
+
+_Found: TypeAlias = Iterator[Problem]
+
+
+class _Search:
+    """One search for problems."""
 
     def __init__(self, explainer: Explainer) -> None:
-        self.left = MAX_SECONDS
         self._explainer = explainer
+        self._end = thread_time() + MAX_SECONDS
 
-    def problems(self, node: SchemaNode, value: JSON, path: Path) -> Iterator[Problem]:
-        """Yield the problems of a subschema with the value at a path."""
-        if not self.fits(node, value):
-            yield from self.rejected(node, value, path)
+    def problems(self, at: _At) -> _Found:
+        """Yield the problems of a value."""
+        if not self.fits(at):
+            yield from self.rejected(at)
 
-    def rejected(self, node: SchemaNode, value: JSON, path: Path) -> Iterator[Problem]:
-        """Yield the problems with a value that a subschema rejects: at least one."""
-        schema: JSON = node.schema
-        if schema is False:
-            yield Problem("false", path, value)
+    def rejected(self, at: _At) -> _Found:
+        """Yield the problems of a value that is certainly rejected: at least one."""
+        if at.schema is False:
+            yield at.problem("false")
             return
         is_found = False
         try:
-            # the unevaluated keywords depend on all others
-            for keyword in sorted(schema, key=lambda each: each.startswith("unevaluated")):
-                search = _SEARCHES.get(keyword)
-                if search is not None and not (keyword == "unevaluatedItems" and is_found):
-                    for problem in search(self, node, keyword, value, path):
-                        is_found = True
-                        yield problem
+            for search in (self.by_keyword, self.members, self.unevaluated):
+                # the unevaluated keywords depend on all others
+                for problem in search(at) if search != self.unevaluated or not is_found else ():
+                    is_found = True
+                    yield problem
         except (_OverMaximumError, RecursionError):
             pass
         if not is_found:
-            yield Problem("schema", path, value)
+            yield at.problem("schema")
 
-    def below(self, node: SchemaNode, place: Path, value: JSON, path: Path) -> Iterator[Problem]:
-        """Yield the problems of the subschema at a place below."""
-        return self.problems(_at(node, place), value, path)
+    def by_keyword(self, at: _At) -> _Found:
+        for keyword in at.schema:
+            if keyword in _SEARCHES:
+                yield from _SEARCHES[keyword](self, at, keyword)
 
-    def fits(self, node: SchemaNode, value: JSON) -> bool:
-        """Return True if a value matches a subschema."""
-        return self._ask(("fits", node.path, ""), lambda: detached(node), value)
-
-    def meets(self, node: SchemaNode, keyword: str, value: JSON) -> bool:
-        """Return True if a value meets a keyword that has no subschemas."""
-        key = "meets", node.path, keyword
-        return self._ask(key, lambda: {keyword: node.schema[keyword]}, value)
+    def fits(self, at: _At) -> bool:
+        """Return True if the value matches."""
+        return self._ask(("fits", at.node.path, ""), lambda: detached(at.node), at.value)
 
     def matches(self, pattern: str, name: str) -> bool:
         """Return True if a pattern is found in a name."""
         return self._ask(("matches", (), pattern), lambda: {"pattern": pattern}, name)
 
     def _ask(self, key: _Key, make: Callable[[], JSON], value: JSON) -> bool:
-        if self.left <= 0:
+        if thread_time() > self._end:
             raise _OverMaximumError
-        start = thread_time()
-        try:
-            return self._explainer.question(key, make)(value)
-        finally:
-            self.left -= thread_time() - start
+        return self._explainer.question(key, make)(value)
 
-    def assertion(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        if not self.meets(node, keyword, value):
-            yield Problem(keyword, path, value, _expected(keyword, node.schema[keyword], value))
+    def assertion(self, at: _At, keyword: str) -> _Found:
+        said = {keyword: at.schema[keyword]}
+        if not self._ask(("meets", at.node.path, keyword), lambda: said, at.value):
+            yield at.problem(keyword, _expected(keyword, at.schema[keyword], at.value))
 
-    def contains(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        def make() -> JSON:
-            bounds = {key: node.schema[key] for key in _COUNTS if key in node.schema}
-            return {keyword: detached(_at(node, (keyword,))), **bounds}
+    def contains(self, at: _At, keyword: str) -> _Found:
+        counts = {key: at.schema[key] for key in ("minContains", "maxContains") if key in at.schema}
+        inner = at.under(keyword).node
+        if not self._ask(
+            ("meets", at.node.path, keyword), lambda: {keyword: detached(inner), **counts}, at.value
+        ):
+            yield at.problem(keyword)
 
-        if not self._ask(("meets", node.path, keyword), make, value):
-            yield Problem(keyword, path, value)
+    def reference(self, at: _At, _: str) -> _Found:
+        target = at.node.target()
+        if target is not None:
+            yield from self.problems(at._replace(node=target))
 
-    def reference(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        reference = node.schema[keyword]
-        if keyword == "$ref" or is_static(node.root, reference):
-            found = lookup(node.root, reference)
-            if found.target is not None:
-                target = node._replace(schema=found.target, path=(*node.base, *found.path))
-                yield from self.problems(target, value, path)
+    def all_of(self, at: _At, keyword: str) -> _Found:
+        for index in range(len(at.schema[keyword])):
+            yield from self.problems(at.under(keyword, index))
 
-    def all_of(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
-        for index in range(len(node.schema[keyword])):
-            yield from self.below(node, (keyword, index), value, path)
-
-    def one_of(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
-        places = [(keyword, index) for index in range(len(node.schema[keyword]))]
-        fitting = sum(self.fits(_at(node, place), value) for place in places)
+    def one_of(self, at: _At, keyword: str) -> _Found:
+        cases = [at.under(keyword, index) for index in range(len(at.schema[keyword]))]
+        fitting = sum(map(self.fits, cases))
         if not fitting:
-
-            def branches() -> list[tuple[Problem, ...]]:
-                searches = [self.rejected(_at(node, place), value, path) for place in places]
-                return [tuple(deduplicated([*islice(each, _MOST_IN_BRANCH)])) for each in searches]
-
-            yield Problem(keyword, path, value, branches=Branches(branches))
+            searches = [islice(self.rejected(each), _MOST_IN_BRANCH) for each in cases]
+            branches = [tuple(deduplicated([*each])) for each in searches]
+            yield at.problem(keyword)._replace(branches=branches)
         elif keyword == "oneOf" and fitting > 1:
-            yield Problem(keyword, path, value)
+            yield at.problem(keyword)
 
-    def negation(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        if self.fits(_at(node, (keyword,)), value):
-            yield Problem(keyword, path, value, node.schema[keyword])
+    def negation(self, at: _At, keyword: str) -> _Found:
+        if self.fits(at.under(keyword)):
+            yield at.problem(keyword, at.schema[keyword])
 
-    def condition(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        following = "then" if self.fits(_at(node, (keyword,)), value) else "else"
-        if following in node.schema:
-            yield from self.below(node, (following,), value, path)
+    def condition(self, at: _At, keyword: str) -> _Found:
+        following = "then" if self.fits(at.under(keyword)) else "else"
+        if following in at.schema:
+            yield from self.problems(at.under(following))
 
-    def dependent(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        for name, needed in node.schema[keyword].items():
-            if not isinstance(value, dict) or name not in value:
-                continue
-            if not isinstance(needed, list):
-                yield from self.below(node, (keyword, name), value, path)
-            elif lacking := tuple(each for each in needed if each not in value):
-                yield Problem("dependentRequired", path, value, lacking)
+    def dependent(self, at: _At, keyword: str) -> _Found:
+        for name in at.schema[keyword] if isinstance(at.value, dict) else ():
+            if name in at.value:
+                yield from self.problems(at.under(keyword, name))
 
-    def properties(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        for name in node.schema[keyword]:
-            if isinstance(value, dict) and name in value:
-                yield from self.below(node, (keyword, name), value[name], (*path, name))
-
-    def patterns(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        for pattern in node.schema[keyword] if isinstance(value, dict) else ():
-            names = [name for name in value if self.matches(pattern, name)]
-            for name in names:
-                yield from self.below(node, (keyword, pattern), value[name], (*path, name))
-
-    def additional(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        if not isinstance(value, dict):
+    def members(self, at: _At) -> _Found:
+        """Yield the problems of the members of an object, or of the items of an array."""
+        value, path, superfluous = at.value, at.path, []
+        if not isinstance(value, dict | list) or _OF_MEMBERS.isdisjoint(at.schema):
             return
-        names = [name for name in value if not self._is_listed(node.schema, name)]
-        if node.schema[keyword] is False and names:
-            yield Problem(keyword, path, value, tuple(names[:MAX_PROBLEMS]))
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            for place in places_of(at.schema, key, self.matches):
+                if place == ("additionalProperties",) and at.schema[place[0]] is False:
+                    superfluous.append(key)
+                else:
+                    below = at.under(*place)._replace(value=each, path=(*path, key))
+                    yield from self.problems(below)
+        if superfluous:
+            yield at.problem("additionalProperties", tuple(superfluous[:MAX_PROBLEMS]))
+
+    def names(self, at: _At, keyword: str) -> _Found:
+        below = at.under(keyword)
+        names = at.value if isinstance(at.value, dict) else ()
+        rejected = (name for name in names if not self.fits(below._replace(value=name)))
+        for name in islice(rejected, 1):
+            yield at._replace(value=name).problem(keyword)
+
+    def unevaluated(self, at: _At) -> _Found:
+        """Yield one problem for all names that the schema lists nowhere."""
+        if "unevaluatedItems" in at.schema and isinstance(at.value, list):
+            yield at.problem("unevaluatedItems")
+        keyword = "unevaluatedProperties"
+        if keyword not in at.schema or not isinstance(at.value, dict):
             return
-        for name in names:
-            yield from self.below(node, (keyword,), value[name], (*path, name))
-
-    def _is_listed(self, schema: Mapping[str, JSON], name: str) -> bool:
-        return name in schema.get("properties", ()) or any(
-            self.matches(pattern, name) for pattern in schema.get("patternProperties", ())
-        )
-
-    def names(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
-        if isinstance(value, dict):
-            below = _at(node, (keyword,))
-            rejected = (name for name in value if not self.fits(below, name))
-            yield from (Problem(keyword, path, name) for name in islice(rejected, 1))
-
-    def prefix(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
-        if isinstance(value, list):
-            for index, item in enumerate(value[: len(node.schema[keyword])]):
-                yield from self.below(node, (keyword, index), item, (*path, index))
-
-    def items(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
-        if isinstance(value, list):
-            begin = len(node.schema.get("prefixItems", ()))
-            for index, item in enumerate(value[begin:], begin):
-                yield from self.below(node, (keyword,), item, (*path, index))
-
-    def unevaluated_items(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        del node
-        if isinstance(value, list):
-            yield Problem(keyword, path, value)
-
-    def unevaluated_properties(
-        self, node: SchemaNode, keyword: str, value: JSON, path: Path
-    ) -> Iterator[Problem]:
-        if not isinstance(value, dict):
-            return
-        known = [*self._applied(node._replace(schema=_without(node.schema, keyword)), value)]
-        if any(_TAKING_ALL & schema.keys() for schema in known):
-            return
-        below = _at(node, (keyword,))
-        rejected = (
+        known, below = names_at(at.node).places, at.under(keyword)
+        names = (
             name
-            for name, each in value.items()
-            if not any(self._is_listed(schema, name) for schema in known)
-            and not self.fits(below, each)
+            for name, each in at.value.items()
+            if name not in known
+            and not places_of(at.schema, name, self.matches)
+            and not self.fits(below._replace(value=each))
         )
-        if found := tuple(islice(rejected, MAX_PROBLEMS)):
-            yield Problem(keyword, path, value, found)
-
-    def _applied(self, node: SchemaNode, value: JSON) -> Iterator[dict[str, JSON]]:
-        """Yield a schema and its subschemas that apply to the same value and accept it."""
-        schema = node.schema
-        yield schema
-        places: list[Path] = [
-            (key, index) for key in _LISTS for index in range(len(schema.get(key, ())))
-        ]
-        places += [("dependentSchemas", key) for key in schema.get("dependentSchemas", ())]
-        if "if" in schema:
-            is_met = self.fits(_at(node, ("if",)), value)
-            places += [("if",), ("then",)] if is_met else [("else",)]
-        applied = [_at(node, each) for each in places if each[0] in schema]
-        found = lookup(node.root, schema["$ref"]) if "$ref" in schema else None
-        if found is not None and found.target is not None:
-            applied.append(node._replace(schema=found.target, path=(*node.base, *found.path)))
-        for each in applied:
-            below: JSON = each.schema
-            if isinstance(below, dict) and self.fits(each, value):
-                yield from self._applied(each, value)
+        if found := tuple(islice(names, MAX_PROBLEMS)):
+            yield at.problem(keyword, found)
 
 
 _ASSERTIONS = (
@@ -297,38 +223,22 @@ _ASSERTIONS = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems"),
     *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
 )
-_COUNTS = ("minContains", "maxContains")
-_LISTS = ("allOf", "anyOf", "oneOf")
-_TAKING_ALL = {"additionalProperties", "unevaluatedProperties"}
 
-_SEARCHES: dict[str, Callable[[_Search, SchemaNode, str, JSON, Path], Iterator[Problem]]] = {
+_SEARCHES: dict[str, Callable[[_Search, _At, str], _Found]] = {
     **dict.fromkeys(_ASSERTIONS, _Search.assertion),
-    **dict.fromkeys(("$ref", "$dynamicRef"), _Search.reference),
+    "$ref": _Search.reference,
     **dict.fromkeys(("anyOf", "oneOf"), _Search.one_of),
     "allOf": _Search.all_of,
     "not": _Search.negation,
     "if": _Search.condition,
-    **dict.fromkeys(("dependentSchemas", "dependencies"), _Search.dependent),
+    "dependentSchemas": _Search.dependent,
     "contains": _Search.contains,
-    "properties": _Search.properties,
-    "patternProperties": _Search.patterns,
-    "additionalProperties": _Search.additional,
     "propertyNames": _Search.names,
-    "prefixItems": _Search.prefix,
-    "items": _Search.items,
-    "unevaluatedItems": _Search.unevaluated_items,
-    "unevaluatedProperties": _Search.unevaluated_properties,
 }
-"""How the problems with each keyword are found."""
-
-
-def _at(node: SchemaNode, place: Path) -> SchemaNode:
-    """Return the subschema at a place below another; it can be true or false."""
-    return node._replace(schema=value_at(node.schema, place), path=(*node.path, *place))
-
-
-def _without(schema: dict[str, JSON], keyword: str) -> dict[str, JSON]:
-    return {key: each for key, each in schema.items() if key != keyword}
+"""How the problems with each keyword are found, apart from those in members."""
+_OF_MEMBERS = frozenset(
+    {"prefixItems", "items", "properties", "patternProperties", "additionalProperties"}
+)
 
 
 def _expected(keyword: str, wanted: JSON, value: JSON) -> JSON:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON, Path
@@ -51,10 +51,11 @@ _NONE = ArgumentNames({}, frozenset())
 def argument_names(schema: Mapping[str, Any]) -> ArgumentNames:
     """Return the names that the schema of an object lists, and the ones it requires."""
     root = dict(schema)
-    return _of(SchemaNode((), root, root, ()), [])
+    return names_at(SchemaNode((), root, root, ()))
 
 
-def _of(node: SchemaNode, above: list[int]) -> ArgumentNames:
+def names_at(node: SchemaNode, above: Collection[int] = ()) -> ArgumentNames:
+    """Return the names that a subschema lists and requires; ``above`` has the open schemas."""
     schema = node.schema
     if id(schema) in above:  # a reference to an open schema
         return _NONE
@@ -71,9 +72,9 @@ def _of(node: SchemaNode, above: list[int]) -> ArgumentNames:
     for child in node.children():
         keyword = child.path[len(node.path)]
         if keyword in _APPLIED:
-            below.setdefault(keyword, []).append(_of(child, above))
+            below.setdefault(keyword, []).append(names_at(child, above))
     target = node.target()
-    found += below.get("allOf", []) + ([] if target is None else [_of(target, above)])
+    found += below.get("allOf", []) + ([] if target is None else [names_at(target, above)])
     for keyword in _ALTERNATIVES:
         branches = below.get(keyword, [])
         is_whole = len(branches) == sum(each is not False for each in schema.get(keyword, ()))

@@ -7,10 +7,10 @@ from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, value_at
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.schema.applicators import places_of, values_of
-from sovl_tools.schema.engine import compile_part
+from sovl_tools.schema.applicators import values_of
+from sovl_tools.schema.engine import compile_part, matches
 from sovl_tools.schema.keywords import ANNOTATIONS, KEYWORDS, SILENT
-from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes
+from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes, places_of
 
 _REFERRING = frozenset({"$ref", "$dynamicRef"})
 SPEAKING = (KEYWORDS | {"additionalItems", "$recursiveRef"}) - SILENT - ANNOTATIONS
@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
     def applied(self, key: str | int) -> list[Part]:
         """Return the subschemas for a member of that name, or for the item at that index."""
-        return [self.at(*path) for path in places_of(self.schema, key)]
+        return [self.at(*path) for path in places_of(self.schema, key, matches)]
 
     def without(self, *keywords: str) -> Part:
         """Return the same without some keywords."""

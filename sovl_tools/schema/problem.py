@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, canonical, json_path, kind, with_article
 from sovl_tools.model.suggestion import as_hint, nearest, one_of, question
@@ -40,26 +39,6 @@ class Problem(NamedTuple):
     value: JSON
     expected: JSON = None
     branches: Sequence[tuple[Problem, ...]] = ()
-
-
-class Branches(Sequence[tuple[Problem, ...]]):
-    """The branches of a union, at least one; made when they are checked."""
-
-    def __init__(self, make: Callable[[], list[tuple[Problem, ...]]]) -> None:
-        self._make = make
-
-    @cached_property
-    def _made(self) -> list[tuple[Problem, ...]]:
-        return self._make()
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._made[index]
 
 
 MAX_PROBLEMS = 1_000
@@ -106,16 +85,7 @@ def explained(problems: Iterable[Problem]) -> list[Problem]:
     ``oneOf`` stay where the branches are equally far off: with a ``type``, ``const`` or ``enum``
     of the place itself in each branch, or only with ``required`` in each.
     """
-    return _explained(_decided(each for problem in problems for each in _resolved(problem)))
-
-
-def _decided(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the problems, with the problems of unions that were skipped when one was chosen."""
-    for each in problems:
-        if isinstance(each.branches, Branches):
-            yield from _decided(_resolved(each))
-        else:
-            yield each
+    return _explained(each for problem in problems for each in _resolved(problem))
 
 
 def _explained(problems: Iterable[Problem]) -> list[Problem]:
@@ -133,23 +103,20 @@ def in_order(path: Path) -> list[tuple[bool, str | int]]:
 
 _Branch: TypeAlias = Sequence[Problem]
 
-_LEVELS: Final = 3
-"""The number of nested unions that are explained before a branch is chosen."""
 
-
-def _resolved(problem: Problem, levels: int = _LEVELS) -> _Branch:
+def _resolved(problem: Problem) -> _Branch:
     """Return a problem, or the problems of the union's branch that matches best."""
-    if not problem.branches or not levels:
+    if not problem.branches:
         return [problem]
     if not all(problem.branches):  # it matches more than one
         return [problem._replace(branches=())]
     branches: list[_Branch] = []
     for branch in problem.branches:
-        inner = _explained(more for each in branch for more in _resolved(each, levels - 1))
+        inner = _explained(more for each in branch for more in _resolved(each))
         first = inner[0]
         # A branch that is a union itself, and undecided, is replaced by its own branches.
         is_union = len(inner) == 1 and first.path == problem.path and first.branches
-        branches += first.branches if is_union and type(first.branches) is tuple else [inner]
+        branches += first.branches if is_union else [inner]
     alike: list[_Branch] = []
     given = _kind(problem.value)
     for candidate in branches:

@@ -1,8 +1,8 @@
 """Copies of schemas, in one walk, with every reference to a definition in one place.
 
 Every target of a reference becomes a definition, also targets with an anchor or an ``$id``. Unused
-definitions are omitted. A dynamic reference with only one possible target becomes a plain one. A
-reference that only an engine can follow is unchanged.
+definitions are omitted. A dynamic reference becomes a plain one. A reference that only an engine
+can follow is unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.schema.keywords import IDENTITY, NESTING
-from sovl_tools.schema.subschemas import Reference, free_name, is_static, lookup
+from sovl_tools.schema.subschemas import Reference, free_name, lookup
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -37,15 +37,12 @@ class Definitions:
         self.root = root
         self.targets: dict[str, Reference] = {}
         self._address = address
-        self._found: dict[str, Reference] = {}
         self._addresses: dict[int, str] = {}
         self._given: dict[str, JSON] = {}
 
     def lookup(self, reference: str) -> Reference:
         """Return the target of a reference, which isn't a definition for that."""
-        if reference not in self._found:
-            self._found[reference] = lookup(self.root, reference)
-        return self._found[reference]
+        return lookup(self.root, reference)
 
     def address(self, reference: str) -> str | None:
         """Return the reference to the definition of a target; None if it leads nowhere."""
@@ -65,12 +62,6 @@ class Definitions:
     def target(self, address: str) -> JSON:
         """Return a definition, or the whole schema, by its address."""
         return self._given[address]
-
-    def is_static(self, reference: JSON) -> bool:
-        """Return True if a dynamic reference has only one possible target."""
-        if not isinstance(reference, str) or not is_static(self.root, reference):
-            return False
-        return isinstance(self.lookup(reference).target, dict | bool)
 
     @property
     def are_used(self) -> bool:
@@ -155,11 +146,12 @@ class Rewrite:
         return self.changed(schema, copy, path)
 
     def with_plain_reference(self, schema: dict[str, JSON]) -> dict[str, JSON]:
-        """Return a schema in which a dynamic reference with one target is a plain one."""
-        if "$dynamicRef" not in schema or not self.definitions.is_static(schema["$dynamicRef"]):
+        """Return a schema in which a dynamic reference with a known target is a plain one."""
+        reference = schema.get("$dynamicRef")
+        if not isinstance(reference, str) or self.definitions.lookup(reference).target is None:
             return schema
-        schema = dict(schema)
-        refer(schema, schema.pop("$dynamicRef"))
+        schema = {key: each for key, each in schema.items() if key != "$dynamicRef"}
+        refer(schema, reference)
         return schema
 
     def value(self, keyword: str, value: JSON, path: Path) -> JSON:

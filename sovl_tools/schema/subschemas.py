@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 from sovl_tools.model.document import JSON, Path, pointer
 from sovl_tools.schema.keywords import NESTING
 
-_NAMING = ("$id", "$anchor", "$dynamicAnchor")
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
 _MOST_REFERENCES = 20
 _PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
@@ -104,6 +103,23 @@ def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], JSON]) ->
     return copy
 
 
+def places_of(
+    schema: Mapping[str, JSON], key: str | int, matches: Callable[[str, str], bool]
+) -> list[Path]:
+    """Return the places of the subschemas for a member of that name, or for that item."""
+    if isinstance(key, int):
+        found: list[Path] = [("prefixItems", key), ("items",)]
+        is_listed = key < len(schema.get("prefixItems", ()))
+        return found[:1] if is_listed else found[1:] if "items" in schema else []
+    patterns = schema.get("patternProperties", ())
+    found = [("patternProperties", each) for each in patterns if matches(each, key)]
+    if key in schema.get("properties", ()):
+        return [*found, ("properties", key)]
+    # it applies to members without any other subschema
+    is_open = not found and "additionalProperties" in schema
+    return [("additionalProperties",)] if is_open else found
+
+
 class Reference(NamedTuple):
     """The target of a reference, or the reason why it leads nowhere.
 
@@ -124,13 +140,17 @@ def lookup(root: JSON, reference: str) -> Reference:
     is_here = not document or document == root.get("$id")
     if is_here and (not fragment or fragment.startswith("/")):
         return _at_pointer(root, fragment)
-    found = _named(root, reference)
-    if found.failure:
-        names = [node.schema.get(key) for node in nodes(root, ()) for key in _NAMING]
-        # within a part with its own identifier, a relative name leads elsewhere than from the root
-        if any(isinstance(each, str) and (document or fragment) in each for each in names):
-            return Reference()
-    return found
+    found = [*nodes(root, ())]
+    # the parts of a schema with its own address have their own names
+    if document.startswith(_META_SCHEMA) or any("$id" in each.schema for each in found[1:]):
+        return Reference()
+    if not is_here:
+        return Reference(failure="leads out of the schema, and the network is never used")
+    anchors = ("$anchor", "$dynamicAnchor")
+    named = [each for each in found if fragment in map(each.schema.get, anchors)]
+    if len(named) == 1:
+        return Reference(named[0].schema, None, named[0].path)
+    return Reference() if named else Reference(failure="names an anchor that is not there")
 
 
 def follow(schema: JSON, root: JSON) -> JSON:
@@ -164,43 +184,6 @@ def _at_pointer(root: JSON, pointer: str) -> Reference:
     return Reference(target, None, tuple(path))
 
 
-def _named(root: JSON, reference: str) -> Reference:
-    """Return the part of a schema with that anchor or identifier."""
-    from referencing import Registry  # noqa: PLC0415 - 30 ms, and seldom needed
-    from referencing.exceptions import (  # noqa: PLC0415
-        InvalidAnchor,
-        NoSuchAnchor,
-        PointerToNowhere,
-        Unresolvable,
-    )
-    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
-
-    if reference.startswith(_META_SCHEMA):
-        return Reference()
-    try:
-        resolver = Registry().resolver_with_root(DRAFT202012.create_resource(root))
-        target = resolver.lookup(reference).contents
-    except (NoSuchAnchor, InvalidAnchor):
-        return Reference(failure="names an anchor that is not there")
-    except PointerToNowhere:
-        return Reference(failure="leads nowhere")
-    # ValueError: the reference isn't an address; the others: the root isn't a valid schema
-    except (Unresolvable, ValueError, AttributeError, TypeError):
-        return Reference(failure="leads out of the schema, and the network is never used")
-    every = [*nodes(root, ())]
-    path = next((node.path for node in every if node.schema is target), ())
-    parts = [each.schema for each in every[1:] if each.path == path[: len(each.path)]]
-    # relative references in a part with its own identifier break when the part is moved
-    if any("$id" in each and _has_relative_references(each) for each in parts):
-        return Reference()
-    return Reference(target, None, path)
-
-
-def _has_relative_references(schema: dict[str, JSON]) -> bool:
-    references = (node.schema.get(key) for node in nodes(schema, ()) for key in REFERENCES)
-    return any(isinstance(each, str) and ":" not in each for each in references)
-
-
 REFERENCES = frozenset({"$ref", "$dynamicRef"})
 """Keywords that refer to other schemas."""
 
@@ -218,18 +201,6 @@ def detached(node: SchemaNode) -> JSON:
     name = root.get("$id", "urn:root")
     place = quote(pointer(node.path[len(node.base) :]))
     return {"$ref": f"{name}#{place}", "$defs": {"root": {**root, "$id": name}}}
-
-
-def is_static(root: dict[str, JSON], reference: str) -> bool:
-    """Return True if a ``$dynamicRef`` has the target of a ``$ref`` in every context.
-
-    That is certain if only one place has the name. The schema compiles.
-    """
-    parts = [node.schema for node in nodes(root, ())]
-    if reference.startswith("#/"):
-        return not any("$id" in each for each in parts[1:])
-    anchors = [each.get(keyword) for each in parts for keyword in ("$anchor", "$dynamicAnchor")]
-    return reference.startswith("#") and anchors.count(reference[1:]) == 1
 
 
 def free_name(name: str, taken: Container[str], *, joint: str = "") -> str:

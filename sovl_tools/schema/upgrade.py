@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sovl_tools.model.aliases import TYPES
-from sovl_tools.model.document import JSON, JSON_KINDS, Path
+from sovl_tools.model.document import JSON, JSON_KINDS, Path, pointer
 from sovl_tools.schema.keywords import ANNOTATIONS, COMBINING, IDENTITY
 from sovl_tools.schema.requests import Requests
 from sovl_tools.schema.rewrite import Definitions, Rewrite
@@ -48,6 +48,7 @@ class _Upgrade(Rewrite):
 
     dropped: ClassVar[frozenset[str]] = IDENTITY | {
         "$schema", "xml", "externalDocs", "discriminator", "propertyOrdering", "$recursiveAnchor",
+        "$recursiveRef",
     }  # fmt: skip
 
     def __init__(self, definitions: Definitions, requests: Requests | None) -> None:
@@ -57,6 +58,9 @@ class _Upgrade(Rewrite):
     def schema(self, schema: JSON, path: Path) -> JSON:
         """Return the copy of a subschema."""
         if isinstance(schema, dict):
+            if "$recursiveRef" in schema:  # of draft 2019-09, as OpenAI's own document has it
+                owner = path[:3] if path[:2] == ("components", "schemas") else ()
+                schema = {**schema, "$ref": "#" + pointer(owner)}
             schema = modernized(self._requests.schema(schema) if self._requests else schema)
         return super().schema(schema, path)
 

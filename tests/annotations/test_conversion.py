@@ -225,7 +225,7 @@ UNFIT = [
     (set[int], {}, "must be an array, not an object"),
     (Point, [], "must be an object, not an array"),
     (Name, 5, "must be a string, not the integer 5"),
-    (tuple[int, int], [1], "must have exactly 2 items, not 1"),
+    (tuple[int, int], [1, 2, 3], "must have exactly 2 items, not 3"),
     (Place, ["a", DAY_TEXT, 3], "must have at most 2 items, not 3"),
     (dict[float, int], {"1": 1, "1.0": 2}, "has keys that represent the same"),
 ]

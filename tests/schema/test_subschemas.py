@@ -23,7 +23,6 @@ ROOT: dict[str, Any] = {
         "a b": {"type": "null"},
         "50%": {"type": "number"},
         "named": {"$anchor": "here"},
-        "apart": {"$id": "urn:apart"},
     },
     "anyOf": [{"minimum": 1}, {"maximum": 2}],
 }
