@@ -184,6 +184,9 @@ class _Reader:
                     except RecursionError:
                         flaw = Flaw((*place, method), "its schemas are nested too deep")
                         yield (*place, method), flaw
+                    except (TypeError, AttributeError, LookupError, ValueError):
+                        flaw = Flaw((*place, method), "it isn't as OpenAPI describes operations")
+                        yield (*place, method), flaw
 
     def _operation(
         self, path: str, method: str, item: dict[str, JSON]
@@ -223,19 +226,16 @@ class _Reader:
         env: list[str],
     ) -> ForeignTool:
         place: Path = ("paths", path, method)
-        text, summary = (_text(own, key, place).strip() for key in ("description", "summary"))
-        tags = own.get("tags", [])
+        text, summary = ((own.get(key) or "").strip() for key in ("description", "summary"))
         requires = {"env": env, "packages": [PACKAGE]}
         return ForeignTool(
-            _text(own, "operationId", place) or f"{method} {path}",
+            str(own.get("operationId") or f"{method} {path}"),
             parameters,
             place,
             text or summary or f"{method.upper()} {path}",
             title=summary if text and summary else None,
             annotations=METHODS[method],
-            tags=tuple(each for each in tags if isinstance(each, str) and each.strip())
-            if isinstance(tags, list)
-            else (),
+            tags=tuple(each for each in own.get("tags") or () if each.strip()),
             requires={key: each for key, each in requires.items() if each},
         )
 
@@ -245,10 +245,7 @@ class _Reader:
         """Yield the arguments of an operation, each with its schema and whether it is required."""
         found: dict[tuple[str, str], tuple[Argument, JSON, bool]] = {}
         for where, holder in (((*place[:2], "parameters"), item), ((*place, "parameters"), own)):
-            listed = holder.get("parameters", [])
-            if not isinstance(listed, list):
-                raise UnfitDefinition(where, f"must be a list, not {kind(listed)!r}")
-            for index, each in enumerate(listed):
+            for index, each in enumerate(holder.get("parameters") or ()):
                 read = self._parameter(self._object(each, (*where, index)), (*where, index))
                 found[read[0].where, read[0].name] = read
         query = path.partition("#")[0].partition("?")[2]
@@ -290,8 +287,7 @@ class _Reader:
         if style in styles[:1]:
             style = ""
         argument = Argument(cast("Where", where), name, style, explode and where != "query")
-        described = _described(schema, value, (*place, "schema"))
-        return argument, described, where == "path" or value.get("required") is True
+        return argument, _described(schema, value), where == "path" or value.get("required") is True
 
     def _body(self, value: dict[str, JSON], place: Path) -> tuple[Argument, JSON, bool]:
         content = value.get("content")
@@ -302,21 +298,19 @@ class _Reader:
         schema = inner.get("schema")
         if _preference(media) == _TEXTUAL:
             schema = {"type": "string", "description": f"The body, as {media}."}
-        found = _described(schema, value, (*place, "content", media, "schema"))
+        found = _described(schema, value)
         parts = self._parts(found, inner, (*place, "content", media)) if _is_form(media) else {}
         return Argument("body", media, parts=parts), found, value.get("required") is True
 
     def _parts(self, schema: JSON, media: Mapping[str, JSON], place: Path) -> dict[str, Argument]:
         """Return the members of a form that aren't written as usual."""
-        encoding = media.get("encoding")
-        said: dict[str, JSON] = encoding if isinstance(encoding, dict) else {}
+        said: dict[str, JSON] = media.get("encoding") or {}
         is_multipart = plain_media(str(place[-1])) == MULTIPART
         every = [*together(schema, self._document)]
         properties = {name: each for part in every for name, each in properties_of(part).items()}
         found: dict[str, Argument] = {}
         for name in dict.fromkeys([*properties, *said]):
-            own = said.get(name)
-            own = own if isinstance(own, dict) else {}
+            own = said.get(name) or {}
             if not is_multipart:
                 if "style" in own or "explode" in own:
                     style = own.get("style") or "form"
@@ -344,15 +338,12 @@ class _Reader:
         if self._base_url is not None:
             return self._base_url
         holders = (own, item, self._document)
-        servers = next((each["servers"] for each in holders if each.get("servers")), [{"url": "/"}])
-        first = servers[0] if isinstance(servers, list) else None
-        said = first.get("url") if isinstance(first, dict) else None
-        if first is None or not isinstance(said, str):
-            raise UnfitDefinition((*place, "servers"), "the first server has no address")
-        variables = first.get("variables")
-        url = said
-        for name, each in variables.items() if isinstance(variables, dict) else ():
-            if isinstance(each, dict) and "default" in each:
+        servers: JSON = next(
+            filter(None, (each.get("servers") for each in holders)), [{"url": "/"}]
+        )
+        said = url = servers[0]["url"]
+        for name, each in (servers[0].get("variables") or {}).items():
+            if "default" in each:
                 url = url.replace(f"{{{name}}}", str(each["default"]))
         try:
             whole = urljoin(self._source, url) if self._source else url
@@ -443,18 +434,8 @@ def _is_file(schema: Mapping[str, JSON]) -> bool:
     return schema.get("format") == "binary" or is_other
 
 
-def _described(schema: JSON, value: Mapping[str, JSON], place: Path) -> JSON:
+def _described(schema: JSON, value: Mapping[str, JSON]) -> JSON:
     """Return a schema with the description of the object around it."""
-    if schema is None or isinstance(schema, bool):
-        schema = {}
-    if not isinstance(schema, dict):
-        raise UnfitDefinition(place, f"a schema must be an object, not {kind(schema)!r}")
+    schema = {} if schema is None or isinstance(schema, bool) else {**schema}
     text = value.get("description")
     return {**schema, "description": text} if isinstance(text, str) and text.strip() else schema
-
-
-def _text(value: Mapping[str, JSON], key: str, place: Path) -> str:
-    found = value.get(key)
-    if found is None or isinstance(found, str):
-        return found or ""
-    raise UnfitDefinition((*place, key), f"must be a string, not {kind(found)!r}")

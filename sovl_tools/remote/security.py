@@ -10,7 +10,7 @@ from unicodedata import normalize
 from urllib.parse import unquote_plus, urlsplit
 
 from sovl_tools.formats.foreign import UnfitDefinition
-from sovl_tools.model.document import JSON, Path, kind
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.remote.operation import Credential
 from sovl_tools.remote.secrets import is_secret
@@ -51,10 +51,6 @@ class Security:
             UnfitDefinition: no alternative can be used.
         """
         stated = operation.get("security", self._default)
-        if not isinstance(stated, list):
-            raise UnfitDefinition((*place, "security"), f"must be a list, not {kind(stated)!r}")
-        if not all(isinstance(each, dict) for each in stated):
-            raise UnfitDefinition((*place, "security"), "must be a list of objects")
         reason = ""
         for each in [each for each in stated if each]:
             try:
@@ -107,9 +103,6 @@ class Security:
         if scheme is None:
             words = f"the security scheme {name!r:.80} isn't defined under 'securitySchemes'"
             raise UnfitDefinition(_SCHEMES, words + as_hint(nearest(name, self.schemes)))
-        if not isinstance(scheme, dict):
-            words = f"a security scheme must be an object, not {kind(scheme)!r}"
-            raise UnfitDefinition((*_SCHEMES, name), words)
         type_, detail = scheme.get("type"), str(scheme.get("scheme")).lower()
         if type_ in ("oauth2", "openIdConnect") or (type_ == "http" and detail == "bearer"):
             return Credential("bearer", "", self._variable(name)), "the bearer token"

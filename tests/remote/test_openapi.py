@@ -205,7 +205,7 @@ def test_references_in_circles_and_to_nowhere_are_flaws_of_their_operation() -> 
         ({"parameters": [{}]}, "the parameter has no name"),
         ({"requestBody": {}}, "the body is of no media type"),
         ({"security": [{"odd": []}]}, "'odd' isn't defined under 'securitySchemes'"),
-        ({"operationId": 3}, "must be a string, not 'integer'"),
+        ({"description": 3}, "it isn't as OpenAPI describes operations"),
         (3, "must be an object, not 'integer'"),
     ],
 )
