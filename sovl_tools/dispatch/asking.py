@@ -15,8 +15,6 @@ from sovl_tools.model.client_requests import (
     HostRequest,
     Question,
     RequestKind,
-    answer_of,
-    awaited_answer,
 )
 from sovl_tools.model.errors import RunCancelledError, ToolError
 from sovl_tools.model.redaction import redact
@@ -45,8 +43,8 @@ def find_client(
         asked = kind(*(_redacted(each, secrets) for each in request))
         future = _begin(ask, asked, scope)
         if isinstance(request, Question | ApprovalRequest):  # a person takes the time that it takes
-            scope.begin_wait()
-            future.add_done_callback(lambda _: scope.end_wait())
+            scope.count_wait(1)
+            future.add_done_callback(lambda _: scope.count_wait(-1))
         scope.on_stop(future.cancel)
         future.add_done_callback(lambda _: scope.forget(future.cancel))
         return future
@@ -121,39 +119,6 @@ def _passable(error: BaseException, kind: RequestKind) -> BaseException:
     found = kind.error(f"{kind.option} failed: {words}")
     found.__cause__ = error
     return found
-
-
-def ask_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
-    """Send a request to the caller of a call, and wait for the answer.
-
-    Raises:
-        ToolError: of the request's kind: no one answers, or the answer has another type.
-        RunCancelledError: the call was cancelled meanwhile.
-    """
-    if (known := _known(scope, request)) is not None:
-        return known
-    answer = answer_of(request, find_client(scope, secrets, type(request))(request))
-    return _kept(scope, request, answer)
-
-
-async def await_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
-    """Send a request to the caller of a call, and await the answer; see ``ask_host``."""
-    if (known := _known(scope, request)) is not None:
-        return known
-    asked = find_client(scope, secrets, type(request))(request)
-    return _kept(scope, request, await awaited_answer(request, asked))
-
-
-def _known(scope: CallScope, request: HostRequest) -> Any:
-    """Return the answer to a request for approval that an earlier attempt of the call has got."""
-    return None if scope.approvals is None else scope.approvals.get(str(request))
-
-
-def _kept(scope: CallScope, request: HostRequest, answer: Any) -> Any:
-    """Keep the answer to a request for approval for the other attempts of the call."""
-    if isinstance(request, ApprovalRequest):
-        scope.approvals = {**(scope.approvals or {}), str(request): answer}
-    return answer
 
 
 def _redacted(value: Any, secrets: Secrets) -> Any:

@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
 from sovl_tools.dispatch.arguments import Arguments, takes_long
-from sovl_tools.dispatch.asking import await_host
+from sovl_tools.dispatch.asking import find_client
 from sovl_tools.dispatch.background import is_cancellation, outcome_of
 from sovl_tools.dispatch.call import (
     Attempts,
@@ -40,6 +40,7 @@ from sovl_tools.dispatch.remote import RemoteTool
 from sovl_tools.dispatch.runner import IS_ON_THREAD, ThreadWork, cancel_future
 from sovl_tools.dispatch.scope import CallScope, new_call_id, stop_call
 from sovl_tools.model.call import ToolCall
+from sovl_tools.model.client_requests import awaited_answer
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.threads import start
@@ -274,7 +275,8 @@ async def run_hooks(
                 elif isinstance(asked, ToolCall):
                     reply = await following(asked)
                 else:
-                    reply = await await_host(scope, secrets_of(call.tool), asked)
+                    begin = find_client(scope, secrets_of(call.tool), type(asked))
+                    reply = await awaited_answer(asked, begin(asked))
             return asked
     except RunCancelledError:
         raise

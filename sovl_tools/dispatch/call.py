@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from sovl_tools.dispatch.arguments import Arguments
-from sovl_tools.dispatch.asking import ask_host
+from sovl_tools.dispatch.asking import find_client
 from sovl_tools.dispatch.failure import failure_of, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
 from sovl_tools.dispatch.prepared import DynamicTool, Observer, PreparedTool, UnpreparedTool
@@ -20,6 +20,7 @@ from sovl_tools.dispatch.runner import pause, run
 from sovl_tools.dispatch.scope import CallScope, new_call_id
 from sovl_tools.dispatch.steps import Value
 from sovl_tools.model.call import CallEvent, ToolCall
+from sovl_tools.model.client_requests import answer_of
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import Failure, ToolResult
@@ -69,7 +70,9 @@ def make_call(
                 attempts.call,
                 attempt,
                 partial(pause, scope=scope),
-                partial(ask_host, scope, ready.secrets),
+                lambda asked: answer_of(
+                    asked, find_client(scope, ready.secrets, type(asked))(asked)
+                ),
             )
         else:
             outcome = run(ready, found, scope, limit)

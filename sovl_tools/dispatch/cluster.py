@@ -6,7 +6,6 @@ and that a call which hasn't begun isn't lost with its worker.
 
 from __future__ import annotations
 
-import logging
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, InvalidStateError
@@ -62,25 +61,11 @@ def connected(address: str | None) -> Iterator[Cluster]:
         # being started in the same thread, can keep
         client.close()
         raise SovlToolsError(f"there's no Dask scheduler at {address}: {error}") from error
-    with _silence(), client:
+    with client:
         threads = sum(client.nthreads().values())
         if not threads:
             raise SovlToolsError(f"the Dask scheduler at {address} has no workers")
         yield Cluster(client.get_executor(pure=False), threads)
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Let Dask log errors only: the result of its call reports a worker that dies."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
-    levels = [each.level for each in loggers]
-    for each in loggers:
-        each.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        for each, level in zip(loggers, levels, strict=True):
-            each.setLevel(level)
 
 
 def submit(executor: Any, data: bytes, *, is_idempotent: bool) -> Future[Fields]:

@@ -222,18 +222,16 @@ def as_asked(call: ToolCall) -> ToolCall:
 
 def failed_hook(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
     """Return the result of a call whose hook raised an exception."""
-    return ToolResult(call.name, None, _failure_of(hook, call, error), 0.0)
-
-
-def _failure_of(hook: Hook, call: ToolCall, error: BaseException) -> Failure:
     secrets = secrets_of(call.tool)
     kind, message = type(error).__name__, message_of(error, secrets)
     if isinstance(error, ToolError):  # a ToolError's text is meant for the model
-        return Failure("tool_error", message)
-    trace = trace_of(error, secrets)
-    _LOGGER.warning("hook %s failed at tool %s\n%s", hook.name, call.name, trace)
-    words = f"hook {hook.name!r} failed: {kind}: {message}"
-    return Failure("tool_error", words, error_type=kind)
+        failure = Failure("tool_error", message)
+    else:
+        trace = trace_of(error, secrets)
+        _LOGGER.warning("hook %s failed at tool %s\n%s", hook.name, call.name, trace)
+        words = f"hook {hook.name!r} failed: {kind}: {message}"
+        failure = Failure("tool_error", words, error_type=kind)
+    return ToolResult(call.name, None, failure, 0.0)
 
 
 def check_result(result: Any) -> ToolResult:
@@ -244,6 +242,4 @@ def check_result(result: Any) -> ToolResult:
     """
     if not isinstance(result, ToolResult):
         raise TypeError(f"it returned {result!r:.80}, not a ToolResult")
-    if result.error is not None and not isinstance(result.error, Failure):
-        raise TypeError(f"the error that it returned is {result.error!r:.80}, not a Failure")
     return result

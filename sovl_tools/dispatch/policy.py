@@ -27,17 +27,17 @@ class PolicyHooks:
     def of(self, tool: ToolDefinition, policy: Policy) -> tuple[Hook, ...]:
         """Return the hooks of a tool, the outermost first.
 
-        A result from the cache isn't retried, each attempt waits for its turn, and a person is
-        approval is last, about the call as it will be made.
+        A result from the cache isn't asked about, an answer is valid for all attempts of a call,
+        and each attempt waits for its turn.
         """
-        made = []
+        made = {}
         for key in ("cache_seconds", "retry", "rate_limit"):
             value = getattr(policy, key)
             if value is not None:
-                made.append(self._hook(tool.name, key, value, is_asked=key in tool.execution))
+                made[key] = self._hook(tool.name, key, value, is_asked=key in tool.execution)
         if _needs_approval(tool, policy.approval):
-            made.append(self._approve)
-        return tuple(made)
+            made["approval"] = self._approve
+        return tuple(made[key] for key in _ORDER if key in made)
 
     def _hook(self, tool: str, key: str, value: Any, *, is_asked: bool) -> Hook:
         with self._lock:
@@ -45,6 +45,9 @@ class PolicyHooks:
             if found is None:
                 found = self._made[tool, key, value, is_asked] = hook(_make(key, value, is_asked))
             return found
+
+
+_ORDER = ("cache_seconds", "approval", "retry", "rate_limit")
 
 
 def _make(key: str, value: Any, is_asked: bool) -> Hook:  # noqa: FBT001 - one caller
@@ -68,8 +71,7 @@ def _needs_approval(tool: ToolDefinition, approval: Approving | None) -> bool:
 class _Approvals:
     """Requests the host's approval before a call; one body for sync and async calls.
 
-    An answer is valid for all attempts of a call (``asking`` keeps it), and for all later calls of
-    the tool if the host says so.
+    An answer is valid for all later calls of the tool if the host says so.
     """
 
     __name__ = "approval"

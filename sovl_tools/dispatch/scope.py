@@ -61,7 +61,6 @@ class CallScope:
         coerce: whether arguments are repaired.
         listen: called with progress and messages; None for the Tooler's own listener.
         asks: the functions that answer a tool's requests to its host or client, by kind.
-        approvals: the answers to requests for approval, by the request as text.
         loop: the event loop on which the call, or one above it, is awaited; None in sync code.
         sink: takes the items of a generator one by one.
         is_abandoned: whether a thread or task was abandoned that can still be at it.
@@ -72,7 +71,7 @@ class CallScope:
     """
 
     __slots__ = (
-        "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "alias", "approvals", "asks",
+        "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "alias", "asks",
         "attempts", "call_id", "chain", "coerce", "is_abandoned", "is_late", "limit", "listen",
         "loop", "mode", "parent", "repairs", "sink", "started",
     )  # fmt: skip
@@ -101,7 +100,6 @@ class CallScope:
         self.coerce: Coerce = "strict"
         self.listen: Listen | None = None
         self.asks: Mapping[type[HostRequest], Any] = _NO_ASKS
-        self.approvals: dict[str, Any] | None = None
         self.loop: AbstractEventLoop | None = None
         self.sink: Sink | None = None
         self.is_abandoned = self.is_late = False
@@ -141,20 +139,13 @@ class CallScope:
         """When its time began, without the time for questions to the user."""
         return self.started if self._waits is None else self.started + self._waits.seconds
 
-    def begin_wait(self) -> None:
-        """Stop the clock of this call, and of the calls above it, until ``end_wait``."""
-        self._count_wait(1)
-
-    def end_wait(self) -> None:
-        """Let the time continue."""
-        self._count_wait(-1)
-
-    def _count_wait(self, change: int) -> None:
+    def count_wait(self, change: int) -> None:
+        """Stop the clock of this call and those above it (1), or let the time continue (-1)."""
         with _WAITS:
             self._waits = self._waits or _Waits()
             self._waits.add(change)
         if self.parent is not None:
-            self.parent._count_wait(change)  # noqa: SLF001 - of its class
+            self.parent.count_wait(change)
 
     @property
     def deadline(self) -> float:

@@ -28,7 +28,6 @@ from sovl_tools.annotations.jsonvalues import (
     text_of,
     to_json,
 )
-from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.scope import CallScope, Sink
 from sovl_tools.model.content import CONTENT, Content, Structured, Text, cut
@@ -36,7 +35,7 @@ from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError, ToolError
-from sovl_tools.signature.signature import Signature, fields_of, from_function
+from sovl_tools.signature.signature import fields_of, from_function
 
 Take: TypeAlias = Callable[[Any, CallScope | None], Any]
 """From a value to the next one, with the scope of the call."""
@@ -112,7 +111,7 @@ def author_steps(
     function, signature = definition.function, from_function(definition.function)
     if definition.preprocess is not None:
         yield author_step(definition.preprocess)
-        yield Step(_preprocessed_check(function, signature))
+        yield Step(_as_keywords)
     fields = fields_of(function)
     if fields:
         yield Step(lambda keywords, _: {**_filled(fields, keywords), **keywords})
@@ -250,28 +249,12 @@ def open_sink(scope: CallScope | None) -> Sink | None:
     return sink
 
 
-def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., dict[str, Any]]:
-    """Return a check of the arguments that ``preprocess`` returns."""
-    required = frozenset(signature.required) - {*signature.contexts}
-    # a wrapper can take more than the function it wraps, whose signature counts
-    is_open = signature.takes_any_keyword or hasattr(function, "__wrapped__")
-    known = None if is_open else {each.name for each in signature.parameters}
-
-    def check(keywords: Any, _: object) -> dict[str, Any]:
-        if not isinstance(keywords, dict):
-            kind = type(keywords).__name__
-            raise ToolError(f"preprocess returned {kind!r}, not the arguments as a dictionary")
-        for name in keywords:
-            if not isinstance(name, str):
-                raise ToolError(f"preprocess returned the key {name!r:.60}, which isn't a string")
-            if known is not None and name not in known:
-                raise ToolError(f"preprocess returned {name!r:.60}, which isn't a parameter")
-        missing = sorted(required - keywords.keys())
-        if missing:
-            raise ConversionError([((name,), "is required") for name in missing])
-        return keywords
-
-    return check
+def _as_keywords(value: Any, _: object) -> dict[str, Any]:
+    """Return the arguments that ``preprocess`` has returned."""
+    if not isinstance(value, dict):
+        kind = type(value).__name__
+        raise ToolError(f"preprocess returned {kind!r}, not the arguments as a dictionary")
+    return value
 
 
 def convert_result(value: Any) -> Value:

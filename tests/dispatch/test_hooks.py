@@ -166,10 +166,6 @@ def aimless(_call: ToolCall, _following: Next) -> Any:
     return "text"
 
 
-def wordy(call: ToolCall, _following: Next) -> Any:
-    return ToolResult(call.name, None, "no", 0.0)  # type: ignore[arg-type]  # the mistake
-
-
 def meddling(call: ToolCall, following: Next) -> Any:
     call.arguments["text"] = 5  # type: ignore[index]  # the mistake
     return following(call)
@@ -186,10 +182,6 @@ def astray(_call: ToolCall, _following: Next) -> Any:
         (broken, "hook 'broken' failed: KeyError: 'key'"),
         (leaving, "hook 'leaving' failed: SystemExit: 3"),
         (aimless, "hook 'aimless' failed: TypeError: it returned 'text', not a ToolResult"),
-        (
-            wordy,
-            "hook 'wordy' failed: TypeError: the error that it returned is 'no', not a Failure",
-        ),
         (
             meddling,
             f"hook 'meddling' failed: TypeError: {READ_ONLY}",
