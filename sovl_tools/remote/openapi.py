@@ -341,7 +341,8 @@ class _Reader:
         servers: JSON = next(
             filter(None, (each.get("servers") for each in holders)), [{"url": "/"}]
         )
-        said = url = servers[0]["url"]
+        said: str = servers[0]["url"]
+        url = said
         for name, each in (servers[0].get("variables") or {}).items():
             if "default" in each:
                 url = url.replace(f"{{{name}}}", str(each["default"]))
