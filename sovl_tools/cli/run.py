@@ -286,7 +286,7 @@ def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
         for each in job.procedures:
             is_it = each.procedure is not None and each.procedure.name == error.procedure
             if is_it and each.place is not None:
-                line, column = each.place(error.path, text_line=error.line)
+                line, column = each.place(error.path)
                 return plain(f"{each.path}:{line}:{column}: {error}")
         return plain(str(error))
     is_late = isinstance(error, TimeoutError)

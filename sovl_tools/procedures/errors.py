@@ -96,24 +96,16 @@ class StepError(SovlToolsError):
         key: of the step in the run; "" while it is unknown.
         path: where the step, or the template in it that has no value, is in its procedure.
         procedure: the name of that procedure.
-        line: of the text at the path, from 1.
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        key: str = "",
-        path: Path = (),
-        procedure: str = "",
-        line: int = 1,
+        self, message: str, *, key: str = "", path: Path = (), procedure: str = ""
     ) -> None:
         super().__init__(message)
         self.message = message
         self.key = key
         self.path = path
         self.procedure = procedure
-        self.line = line
 
     def __str__(self) -> str:
         return f"{self.key}: {self.message}" if self.key else self.message
@@ -181,21 +173,4 @@ class TemplateError(_AdvisingError, ValueError):
 
 
 class EvaluationError(_AdvisingError):
-    """A template or an expression that has no value.
-
-    Attributes:
-        line: of the text, from 1.
-        name: the variable, key or index that is absent; None if another thing is wrong.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        line: int = 1,
-        name: str | int | None = None,
-        advice: str | None = None,
-    ) -> None:
-        super().__init__(message, advice)
-        self.line = line
-        self.name = name
+    """A template or an expression that has no value."""

@@ -16,7 +16,6 @@ from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.call import LogMessage
-from sovl_tools.model.caller import check_path
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.context import ToolCaller, ToolContext, ToolLookup
 from sovl_tools.model.definition import ToolDefinition
@@ -84,20 +83,6 @@ class ProcedureManager:
         self._added[procedure.name] = found
         return procedure
 
-    def add_directory(self, path: str | os.PathLike[str]) -> tuple[Diagnostic, ...]:
-        """Add the procedures of a directory; return the problems of the rest.
-
-        Raises:
-            OSError: the directory doesn't exist.
-        """
-        wrong: list[Diagnostic] = []
-        for file in files(check_path("path", path)):
-            try:
-                self.add(read_found_procedure(file))
-            except ProcedureError as error:
-                wrong += error.diagnostics
-        return tuple(wrong)
-
     def check(self, source: Named) -> tuple[Diagnostic, ...]:
         """Return all problems of a procedure, without its inner procedures'.
 
@@ -106,16 +91,6 @@ class ProcedureManager:
             OSError: the file doesn't exist.
         """
         return self._check(self._find(source))
-
-    def checked(self, source: Named) -> Procedure:
-        """Return a procedure that can be run.
-
-        Raises:
-            ProcedureError: it, or an inner procedure, is invalid.
-            ProcedureNotFoundError: none of that name was added.
-            OSError: the file doesn't exist.
-        """
-        return self._link(source).first
 
     async def run(
         self,
@@ -229,17 +204,6 @@ class ProcedureManager:
         from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415 - asyncio
 
         return run_in_background(self.run(source, inputs, **options))
-
-    def unfinished_step(
-        self, journal: Journal, run_id: str, source: Named | None = None
-    ) -> StepRecord | None:
-        """Return the step that makes a run need ``repeat_unfinished``, if there is one.
-
-        Raises:
-            RunNotFoundError: the run doesn't exist.
-        """
-        linked = self._link_recorded(journal.run(run_id)) if source is None else self._link(source)
-        return _unfinished_step(journal.steps(run_id), linked, self._registry)
 
     def _find(self, source: Named) -> ProcedureDocument:
         if isinstance(source, ProcedureDocument):

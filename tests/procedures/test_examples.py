@@ -29,7 +29,7 @@ def test_an_example_has_no_fault_and_is_called_as_its_file(
     path: Path, manager: ProcedureManager
 ) -> None:
     assert manager.check(path) == ()
-    assert manager.checked(path).name == path.stem
+    assert manager.add(path).name == path.stem
 
 
 def reading_list(manager: ProcedureManager, **inputs: Any) -> Any:

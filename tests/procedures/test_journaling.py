@@ -377,14 +377,10 @@ async def test_a_step_of_a_tool_that_may_be_repeated_is_repeated(
     is_slow = False
     (run,) = journal.runs()
     assert list(run.tools) == ["bringer"]
-    step = manager.unfinished_step(journal, run.id)
     if annotation == "destructive":
-        assert step is not None
-        assert step.key == "steps.0"
         with pytest.raises(StepError, match="action 'note' was running"):
             await manager.resume(journal, run.id)
     else:
-        assert step is None
         assert await manager.resume(journal, run.id) == "a"
 
 

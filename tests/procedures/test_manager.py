@@ -60,7 +60,6 @@ def test_a_procedure_that_was_added_is_run_by_its_name() -> None:
     added = manager.add(procedure(returning(1)))
     assert manager.procedures == {"sample": added}
     assert manager.run_sync("sample") == 1
-    assert manager.checked("sample") is added
 
 
 def test_an_unknown_name_is_told_with_a_suggestion() -> None:
@@ -116,19 +115,6 @@ def test_inputs_and_defaults_are_copied() -> None:
     assert manager.run_sync("sample", given) == {"given": [1], "default": [1]}
     assert manager.run_sync("sample", given) == {"given": [1], "default": [1]}
     assert given == {"given": [1]}
-
-
-def test_a_directory_is_added(tmp_path: Path) -> None:
-    for name in ("b.yaml", "a.yml", "_private.yaml", ".hidden.yaml", "notes.txt"):
-        save(tmp_path / name)
-    (tmp_path / "broken.yaml").write_text("name: [\n")
-    (tmp_path / "drafts.yaml").mkdir()
-    manager = manager_of()
-    (diagnostic,) = manager.add_directory(tmp_path)
-    assert (diagnostic.code, diagnostic.path) == ("ST750", str(tmp_path / "broken.yaml"))
-    assert list(manager.procedures) == ["a", "b"]
-    with pytest.raises(FileNotFoundError):
-        manager.add_directory(tmp_path / "nowhere")
 
 
 def test_procedures_are_found_beside_the_one_that_runs_them(tmp_path: Path) -> None:

@@ -122,20 +122,14 @@ class Source(NamedTuple):
     text: str
     locate: Callable[[ManifestPlace], int]
 
-    def place(self, path: Path, *, of_key: bool = False, text_line: int = 1) -> tuple[int, int]:
+    def place(self, path: Path, *, of_key: bool = False) -> tuple[int, int]:
         """Return line and column, from 1, of the value at a path, or of its key.
 
-        For a block string it is the place of one of its lines, if that is given.
         Without a value at the path, it is the nearest value around it. The place of
         an alias is its own; its members have the places of its anchor.
         """
         start = self.locate(ManifestPlace(path, "key" if of_key else "value"))
-        line, column = line_and_column(self.text, start)
-        # Only of a literal block does each line of the value have a line in the file.
-        if text_line == 1 or self.text[start : start + 1] != "|":
-            return line, column
-        shown = self.text.split("\n")[line + text_line - 1]
-        return line + text_line, 1 + len(shown) - len(shown.lstrip())
+        return line_and_column(self.text, start)
 
 
 def read(text: str | bytes, *, path: str) -> Source:

@@ -109,7 +109,7 @@ class Scope(NamedTuple):
         try:
             return template.evaluate(self.variables)
         except EvaluationError as error:
-            raise StepError(str(error), path=path, line=error.line) from error
+            raise StepError(str(error), path=path) from error
 
     def key(self, step: Step) -> str:
         """Return the key of a step in this scope."""
@@ -273,9 +273,8 @@ class Execution:
         except StepError as error:
             if error.key:  # raised by a step; without a key, by the output or the run's time limit
                 raise
-            name, path, line = procedure.name, error.path or ("output",), error.line
-            words = f"{name}: {error.message}"
-            raise StepError(words, path=path, procedure=name, line=line) from error
+            name, path = procedure.name, error.path or ("output",)
+            raise StepError(f"{name}: {error.message}", path=path, procedure=name) from error
 
     def _limit(self, seconds: float | None) -> float | None:
         """Return the time limit of a step that contains others; None if a gate could delay them."""
@@ -317,8 +316,8 @@ class Execution:
             end("failed", error.message)
             if error.key:  # it was located already, by a step within this one
                 raise
-            path, line, name = error.path or step.path, error.line, self._procedure.name
-            located = StepError(error.message, key=key, path=path, procedure=name, line=line)
+            path, name = error.path or step.path, self._procedure.name
+            located = StepError(error.message, key=key, path=path, procedure=name)
             raise located from error.__cause__
         end(state, message, value)
         if step.save_as is not None:

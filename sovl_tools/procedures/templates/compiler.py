@@ -278,6 +278,8 @@ def _evaluating(
     def evaluate(variables: _Variables) -> JSON:
         try:
             return run(variables)
+        except EvaluationError:
+            raise
         except Exception as error:
             raise _failure(error, references, variables) from error
 
@@ -287,21 +289,13 @@ def _evaluating(
 def _failure(
     error: Exception, references: tuple[Reference, ...], variables: _Variables
 ) -> EvaluationError:
-    line, traceback = 1, error.__traceback__
-    while traceback is not None:
-        code = traceback.tb_frame.f_globals.get("__jinja_template__")
-        if isinstance(code, Code):
-            line = code.get_corresponding_lineno(traceback.tb_lineno)
-        traceback = traceback.tb_next
-    if isinstance(error, EvaluationError):
-        return EvaluationError(error.message, line=line, name=error.name, advice=error.help)
     if not isinstance(error, AbsentError):
         said = str(error).removeprefix("do_").lstrip("_") or type(error).__name__
-        return EvaluationError(f"{said[:1].lower()}{said[1:_LONGEST]}".removesuffix("."), line=line)
+        return EvaluationError(f"{said[:1].lower()}{said[1:_LONGEST]}".removesuffix("."))
     name, within = error.name, error.within
     if within is missing:
         advice = did_you_mean(name, variables)
-        return EvaluationError(f"there's no variable {name!r}", line=line, name=name, advice=advice)
+        return EvaluationError(f"there's no variable {name!r}", advice)
     what = with_article(kind(within))
     if isinstance(within, list):
         what = f"{what} of length {len(within)}"
@@ -314,7 +308,7 @@ def _failure(
         is_method = not name.startswith("_") and callable(getattr(within, name, None))
         near = did_you_mean(name, within) if isinstance(within, dict) else None
         advice = f"call it: {name}()" if is_method else near
-    return EvaluationError(f"{what} has no {member}", line=line, name=name, advice=advice)
+    return EvaluationError(f"{what} has no {member}", advice)
 
 
 def _owner(
