@@ -20,7 +20,6 @@ Shared modules stay for as long as a generation could import them.
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 import sys
@@ -86,26 +85,20 @@ class _Package(PrivatePackage):
             _withdraw(name, module)
 
 
-class Directory(_Package):
-    """The shared modules of one directory: its folders whose names begin with ``_``."""
-
-
 class Generation(_Package):
     """One version of a tool folder's code.
 
     Attributes:
         snapshot: the folder's Python files.
         directory: its shared modules.
-        seconds: how long the import of the tool's module took.
     """
 
-    def __init__(self, snapshot: Snapshot, directory: Directory, package: str) -> None:
+    def __init__(self, snapshot: Snapshot, directory: _Package, package: str) -> None:
         folder = snapshot.folder
         super().__init__(package, f"{directory.public}.{folder.name}", folder.location, snapshot)
         self.snapshot = snapshot
         self.directory = directory
         self._name = f"{package}.{folder.name}"
-        self.seconds = 0.0
         self._importing = threading.RLock()
         self._module: ModuleType | None = None
 
@@ -136,18 +129,11 @@ class Generation(_Package):
         except BaseException:
             self.drop_modules()
             raise
-        self.seconds = time.perf_counter() - started
-        if self.seconds >= SLOW:
+        seconds = _SECONDS[self.location] = time.perf_counter() - started
+        if seconds >= SLOW:
             name = self.snapshot.folder.name
-            _LOGGER.info("importing the module of tool %s took %.2f s", name, self.seconds)
+            _LOGGER.info("importing the module of tool %s took %.2f s", name, seconds)
         return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run the module's code, if it has any (see ``importlib.abc.Loader``)."""
-        super().exec_module(module)
-        is_package = module.__spec__ is not None and module.__spec__.name == self.package
-        if is_package and self._name in sys.modules:
-            setattr(module, self.snapshot.folder.name, sys.modules[self._name])
 
     def keep_for(self, definition: ToolDefinition, sources: Sources) -> None:
         """Keep the modules and the sources for as long as the definition lives."""
@@ -171,18 +157,19 @@ class Generation(_Package):
                 self.directory.drop_modules()
 
 
-_DIRECTORIES: dict[str, Directory] = {}
+_DIRECTORIES: dict[str, _Package] = {}
 """The shared modules, by the names of the packages."""
 _GENERATIONS: dict[str, Generation] = {}
 """All that have users, by the names of their packages."""
 _LATEST: dict[str, Generation] = {}
 """The generation that was imported last, by the location of its folder."""
+_SECONDS: dict[str, float] = {}
+"""How long the last import of a module took, by the location of its folder."""
 _SOURCES: WeakKeyDictionary[ToolDefinition, Sources] = WeakKeyDictionary()
 _PUBLIC: dict[str, list[ModuleType]] = {}
 """The modules that have a public name, the latest last."""
 # The collector can end a definition at any moment, also while its own thread has this lock.
 _LOCK = threading.RLock()
-_RENEWALS = itertools.count(1)
 _renewal = 0
 
 
@@ -213,7 +200,7 @@ def _generation_of(snapshot: Snapshot) -> Generation:
                 return known
         directory = _DIRECTORIES.get(package)
         if directory is None:
-            directory = Directory(package, f"{TOOL_ROOT}.{_hash(place)}", place, shared)
+            directory = _Package(package, f"{TOOL_ROOT}.{_hash(place)}", place, shared)
         directory.users += 1
         _DIRECTORIES[package] = directory
         generation = _GENERATIONS[name] = Generation(snapshot, directory, name)
@@ -252,27 +239,12 @@ def _withdraw(name: str, module: ModuleType) -> None:
         sys.modules[name] = others[-1]
     else:
         sys.modules.pop(name, None)
-        _forget_logger(name)
-
-
-def _forget_logger(name: str) -> None:
-    """Forget a module's logger, which would live for ever; references to it still work."""
-    known = logging.root.manager.loggerDict
-    logger = known.pop(name, None)
-    # the placeholders above it remember the loggers below them
-    while isinstance(logger, logging.Logger) and name:
-        name = name.rpartition(".")[0]
-        above = known.get(name)
-        if isinstance(above, logging.PlaceHolder):
-            above.loggerMap.pop(logger, None)
-            if not above.loggerMap:
-                del known[name]
 
 
 def renew() -> None:
     """Run all modules again at the next load, although their sources are the same."""
     global _renewal  # noqa: PLW0603 - one number for the process
-    _renewal = next(_RENEWALS)
+    _renewal += 1
 
 
 def _keep_latest(generation: Generation) -> None:
@@ -296,8 +268,7 @@ def forget_folder(location: str) -> None:
 
 def import_seconds(location: str) -> float:
     """Return how long the module of a folder took when it was last imported; 0.0 if it wasn't."""
-    latest = _LATEST.get(location)
-    return 0.0 if latest is None else latest.seconds
+    return _SECONDS.get(location, 0.0)
 
 
 def remember(definition: ToolDefinition, sources: Sources) -> None:

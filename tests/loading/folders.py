@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,36 +85,12 @@ def modules() -> set[str]:
     }
 
 
-def loggers() -> set[str]:
-    """Return the names of all loggers of tools' modules, without the placeholders above them."""
-    gc.collect()
-    known = logging.root.manager.loggerDict.items()
-    return {
-        name
-        for name, logger in known
-        if name.startswith(f"{TOOL_ROOT}.") and isinstance(logger, logging.Logger)
-    }
-
-
-def placeholders() -> int:
-    """Return how many loggers of tools' modules the logger above them remembers."""
-    gc.collect()
-    above = logging.root.manager.loggerDict.get(TOOL_ROOT)
-    return len(above.loggerMap) if isinstance(above, logging.PlaceHolder) else 0
-
-
 class Left:
     """What is there of tools' modules, in addition what was there before."""
 
     def __init__(self) -> None:
-        self._modules, self._loggers, self._placeholders = modules(), loggers(), placeholders()
+        self._modules = modules()
 
     def modules(self) -> list[str]:
         """Return the last parts of the modules' names."""
         return sorted(name.rpartition(".")[2] for name in modules() - self._modules)
-
-    def loggers(self) -> int:
-        return len(loggers() - self._loggers)
-
-    def placeholders(self) -> int:
-        return placeholders() - self._placeholders
