@@ -212,7 +212,7 @@ class Agent:
                 first answer of the model.
 
         Raises:
-            RefusalError: the model rejected.
+            RefusalError: the model refused.
             LengthError: the answer was cut off.
             EmptyAnswerError: the answer is empty.
             RoundsError: the model continued calling tools beyond ``max_rounds``.

@@ -29,7 +29,7 @@ class AgentError(SovlToolsError):
 
 
 class RefusalError(AgentError):
-    """The model rejected to answer; ``text`` are its words."""
+    """The model refused to answer; ``text`` has its words."""
 
 
 class LengthError(AgentError):

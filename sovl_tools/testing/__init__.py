@@ -1,4 +1,4 @@
-"""A scripted server that is in for a model, for tests of agents without network or key.
+"""A scripted server in place of a model, for tests of agents without network or key.
 
 It answers like OpenAI's Responses and Chat Completions and like Anthropic's Messages, plain and
 streaming, to the providers' own clients, and rejects the requests that they would reject::

@@ -1,8 +1,7 @@
 """The provider ``local``: it answers without key and network, by phrases, search and ``key=value``.
 
 Each missing value is a question to the user. The open question is in the ``items`` of the last
-message, so that it is saved with the conversation; a tool loaded again is queried in its
-then.
+message, so that it is saved with the conversation.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from textwrap import shorten
 from types import MappingProxyType
 from typing import Any
 
-from sovl_tools.agent.answer import MODES, Answer, Call, Prompt
+from sovl_tools.agent.answer import Answer, Call, Prompt
 from sovl_tools.agent.history import text_of, with_all_results
 from sovl_tools.agent.toolbox import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck, Unparsed, parse_arguments
@@ -100,7 +99,7 @@ def _respond(*, prompt: Prompt) -> tuple[Answer]:
     text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
     before = messages[-2] if len(messages) > 1 else {}
     pending = None
-    # The message can are from a file that anyone has written.
+    # The message can be from a file with anything in it.
     match before.get("provider"), before.get("items"):
         case "local", [{"tool": str(), "arguments": dict(), "asking": str() | None} as it, *_]:
             pending = it
@@ -126,7 +125,6 @@ class _Dialogue:
 
     def answer(self, pending: dict[str, Any] | None) -> Answer:
         """Return the call, or the next question before it can be made."""
-        choice = self._prompt.choice
         # The tool whose name or phrase is in the text; of several the one with the most words.
         rest = self._rest if self._text[:1] not in _QUOTES else ""
         said = [(1, name, name) for name in self._tools if name.casefold() in words(rest)]
@@ -134,17 +132,15 @@ class _Dialogue:
         phrases = {(each.tool, rest[each.start : each.end]): each.arguments for each in matches}
         said += [(len(words(phrase)), tool, phrase) for tool, phrase in phrases]
         _, named, phrase = max(said, key=lambda each: each[0], default=(0, None, ""))
-        if pending is not None and named is None and choice in {*MODES, pending["tool"]}:
+        if pending is not None and named is None and pending["tool"] in self._prompt.registry:
             is_asking = pending["asking"] is not None
             if self._spoken in (_ENDS if is_asking else {"no", *_ENDS}):
                 return Answer(f"All right, {pending['tool']} is not called.")
-            # If there are too many tools to offer, the one in question may be missing.
-            is_offered = pending["tool"] in self._tools or SEARCH in self._prompt.offered
-            if is_offered and (is_asking or self._is_pairs or self._spoken == "yes"):
+            if is_asking or self._is_pairs or self._spoken == "yes":
                 return self._fill(pending["tool"], pending, is_sure=True)
-        if pending is None and self._spoken in _ENDS and choice in MODES:
+        if pending is None and self._spoken in _ENDS:
             return Answer("All right.")
-        name = named if choice in MODES else choice
+        name = named or (self._prompt.choice if self._prompt.choice in self._tools else None)
         is_sure = name is not None and not self._says_more(name, phrase)
         if name is None and self._spoken not in _GREETINGS:
             near = [each.tool for each in self._prompt.registry.suggest(self._rest, limit=None)]
