@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from sovl_tools.cli.command import Misuse
@@ -68,23 +68,11 @@ def read_json(text: str, option: str) -> str:
     """Return the JSON text that an option names: itself, ``@FILE``, or ``-`` for the input.
 
     Raises:
-        Misuse: there's no such file, or no input; it is not UTF-8, or has a key twice.
+        Misuse: there's no such file, or no input, or it is not UTF-8.
     """
-
-    def refuse_duplicates(members: list[tuple[str, JSON]]) -> None:
-        keys = [key for key, _ in members]
-        for key in keys if len({*keys}) < len(keys) else ():
-            if keys.count(key) > 1:
-                raise Misuse(f"{option}: the key {key!r} is there twice in one object")
-
     if text == "-" or text.startswith("@"):
-        found = read_text(text.removeprefix("@"), f"{option} {text}")
-    else:
-        found = text
-    # the check of the arguments reports other faults
-    with suppress(ValueError, RecursionError):
-        json.loads(found, object_pairs_hook=refuse_duplicates)
-    return found
+        return read_text(text.removeprefix("@"), f"{option} {text}")
+    return text
 
 
 @contextmanager
@@ -115,10 +103,7 @@ def read_input(path: str, place: str = "") -> bytes:
         Misuse: there's no such file, or no input, or it is too long.
     """
     with opened_input(path, place) as file:
-        try:
-            data = file.read(MAX_BYTES + 1)  # a device or a pipe may never end
-        except OSError as error:
-            raise Misuse(f"{place or path}: {error.strerror}") from error
+        data = file.read(MAX_BYTES + 1)  # a device or a pipe may never end
     if len(data) > MAX_BYTES:
         raise Misuse(f"{place or path}: there are more than {MAX_BYTES:,} bytes")
     return data

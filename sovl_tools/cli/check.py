@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
 
 from sovl_tools.cli import child_checks
 from sovl_tools.cli.command import Progress
@@ -31,25 +30,13 @@ from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.loading.rules.formats import RULES, refused_property_name
 from sovl_tools.loading.sources import collect
-from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
+from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import LockError
 from sovl_tools.model.folder import Lock, Settings, ToolFolder
 from sovl_tools.reporting.text import is_within
 
 _ONLY_WITH_TARGETS = [each.code for each in RULES if each is not refused_property_name]
-
-
-class Found(NamedTuple):
-    """The results of a check, before suppressions and selection.
-
-    Attributes:
-        candidates: of the tool folders.
-        procedures: the findings in procedures.
-    """
-
-    candidates: Sequence[Candidate]
-    procedures: Sequence[Diagnostic]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +61,6 @@ class Check:
     plugged: Sequence[Candidate]
     others: Sequence[Diagnostic]
 
-    def run(self) -> Found:
-        """Check the folders, then the procedures."""
-        return self.completed(self.load(self.places.collected.folders))
-
-    def completed(self, candidates: Sequence[Candidate]) -> Found:
-        """Check the procedures with these tools."""
-        return Found(candidates, self._procedures(candidates))
-
     def load(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
         """Load folders: import them in a child process, or parse them here."""
         if not folders:
@@ -97,27 +76,21 @@ class Check:
                 found.append(each)
         return found
 
-    def _catalog(self, candidates: Sequence[Candidate]) -> Catalog:
+    def report(self, candidates: Sequence[Candidate]) -> tuple[LoadReport, dict[Diagnostic, Fix]]:
+        """Check the procedures; return the report about them and the tools, and the fixes."""
         # folders precede plugins, as where they are served
-        return combine((*candidates, *self.plugged))
-
-    def _procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:
-        paths = self.places.procedures
-        if not paths:
-            return ()
-        if not self.settings.imports:
-            return child_checks.check_procedures(paths, None)
-        catalog = self._catalog(candidates)
-        return child_checks.check_procedures_with_tools(paths, self.places.configuration, catalog)
-
-    def shown(self, found: Found) -> tuple[LoadReport, dict[Diagnostic, Fix]]:
-        """Return the report, and the fixes of its findings."""
+        catalog = combine((*candidates, *self.plugged))
         # a check without tools is an error
         others = [
             each._replace(severity="error") if each.code == no_tools.code else each
             for each in self.others
         ]
-        catalog = self._catalog(found.candidates)
+        paths = self.places.procedures
+        if paths and self.settings.imports:
+            found = self.places.configuration
+            others += child_checks.check_procedures_with_tools(paths, found, catalog)
+        elif paths:
+            others += child_checks.check_procedures(paths, None)
         if self.targets:
             others += losses(catalog.candidates, self.targets)
         else:
@@ -125,7 +98,7 @@ class Check:
         others += equal_descriptions(catalog.candidates)
         others += confusable_names(catalog.candidates)
         others += unknown_replacements(catalog)
-        report = report_of(catalog, [*others, *found.procedures])
+        report = report_of(catalog, others)
         unasked = [
             *["ST413", "ST5", "ST6"] * (not self.settings.imports),
             *(() if self.targets else _ONLY_WITH_TARGETS),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from inspect import signature
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -33,6 +34,7 @@ from sovl_tools.remote.origin import read_tools
 from sovl_tools.remote.secrets import without_secrets
 from sovl_tools.remote.session import McpServer
 from sovl_tools.remote.snapshot import Reviewed
+from sovl_tools.reporting.changes import listed
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folders
@@ -43,7 +45,6 @@ EXITS = {
     1: "A definition can't become a tool; other tools are written.",
     2: "The source can't be read, or a folder exists.",
 }
-_MOST_SHOWN = 20
 
 
 COMMANDS = {
@@ -67,36 +68,28 @@ def import_() -> None:
 
 
 class Target(NamedTuple):
-    """Which folders are written, where they go, and how."""
+    """Which folders are written, where they go, and how: the options of ``target_options``."""
 
-    directory: str
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    tools: tuple[str, ...]
+    output: str | None
     force: bool
     dry_run: bool
-    selection: Selection
+
+    @property
+    def directory(self) -> str:
+        """The directory for the folders; raises Misuse if no folders of tools can be there."""
+        return target_directory(self.tools, self.output)
+
+    @property
+    def selection(self) -> Selection:
+        """The tools to import."""
+        return Selection(self.include, self.exclude)
 
 
 def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say which folders are written, and where; the command gets ``target``.
-
-    It raises Misuse where no folders of tools can be.
-    """
-
-    @wraps(function)
-    def packed(
-        *,
-        include: tuple[str, ...],
-        exclude: tuple[str, ...],
-        tools: tuple[str, ...],
-        output: str | None,
-        force: bool,
-        dry_run: bool,
-        **given: Any,
-    ) -> Any:
-        target = Target(
-            target_directory(tools, output), force, dry_run, Selection(include, exclude)
-        )
-        return function(**given, target=target)
-
+    """Add the options for the folders to write; the command gets them as one value, ``target``."""
     return option.several(
         click.option(
             "--include", multiple=True, metavar="PATTERN", help="Only these tools; can be repeated."
@@ -116,7 +109,7 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--dry-run", is_flag=True, help="Print the files that would be written, and write none."
         ),
-    )(packed)
+    )(option.packed(function, target=Target))
 
 
 def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
@@ -129,8 +122,7 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     for each_note in found.notes:
         note(each_note)
     lines = [f"{source}: {json_path(each.place)}: {each.message}" for each in found.flaws]
-    hidden = len(lines) - _MOST_SHOWN
-    for line in [*lines[:_MOST_SHOWN], *([f"and {hidden:,} more"] if hidden > 0 else [])]:
+    for line in lines:
         show(plain(line), err=True)
     if not found.tools and found.flaws:
         raise click.ClickException("no file is written")
@@ -141,9 +133,10 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
         each.name for each in found.tools if os.path.lexists(os.path.join(directory, each.name))
     ]
     if there and not target.force:
-        more = f" and {len(there) - 1:,} more are" if len(there) > 1 else " is"
-        words = f"{f'{directory}/{there[0]}'!r}{more} already there"
-        raise Misuse(f"{words}; --force replaces their files")
+        words = "already there; --force replaces their files"
+        raise Misuse(
+            f"in {directory!r}, {listed(there)} {'is' if len(there) == 1 else 'are'} {words}"
+        )
     if not target.dry_run:
         create_folders(directory, {each.name: each.files for each in found.tools})
     lines = [f"{directory}/{each.name}/{file}" for each in found.tools for file in each.files]
@@ -238,22 +231,29 @@ def import_mcp(
     try:
         given = McpServer(address, headers, env, timeout or SERVER_TIMEOUT)
         reviewed = Reviewed.of(locked) if locked is not None else None
-        listed = asyncio.run(given.list_tools())
+        offered = asyncio.run(given.list_tools())
     except ValueError as error:
         raise Misuse(str(error)) from error
     server = without_secrets(given)
     said = {"env": server.variables, "packages": [PACKAGE]}
     requires = {key: each for key, each in said.items() if each}
-    definitions = [
-        each._replace(requires=requires) if isinstance(each, ForeignTool) else each
-        for each in read_tools(listed, target.selection)
-    ]
-    if reviewed is not None:
-        definitions = [_as_reviewed(each, listed, reviewed) for each in definitions]
+    definitions: list[ForeignTool | Flaw] = []
+    for each in read_tools(offered, target.selection):
+        objection = reviewed and reviewed.objection(offered[int(each.place[1])])
+        if objection:
+            words = f"it isn't as reviewed: {objection}; review it, then run sovl-tools check"
+            definitions.append(Flaw(each.place, f"{words} --update"))
+        elif isinstance(each, ForeignTool):
+            definitions.append(each._replace(requires=requires))
+        else:
+            definitions.append(each)
 
     def module(name: str, tool: ForeignTool) -> str:
-        snapshot = locked and os.path.relpath(locked, os.path.join(target.directory, name))
-        return "".join(_mcp_module(name, tool, server, snapshot))
+        if locked is None:
+            return _mcp_module(name, tool, server)
+        snapshot = Path(os.path.relpath(locked, os.path.join(target.directory, name))).as_posix()
+        place = _Expression(f"str(Path(__file__).parent / {literal(snapshot)})")
+        return _mcp_module(name, tool, replace(server, locked=place))
 
     notes = []
     for name in server.variables:
@@ -264,68 +264,58 @@ def import_mcp(
     write_all(found._replace(notes=(*found.notes, *notes)), target, source=str(server))
 
 
-def _as_reviewed(
-    found: ForeignTool | Flaw, listed: list[JSON], reviewed: Reviewed
-) -> ForeignTool | Flaw:
-    """Return a definition, or a flaw if it isn't as reviewed."""
-    objection = reviewed.objection(listed[int(found.place[1])])
-    if objection is None:
-        return found
-    words = f"it isn't as reviewed: {objection}; review it, then run sovl-tools check --update"
-    return Flaw(found.place, words)
-
-
-def _mcp_module(
-    name: str, tool: ForeignTool, server: McpServer, snapshot: str | None
-) -> Iterator[str]:
+def _mcp_module(name: str, tool: ForeignTool, server: McpServer) -> str:
     context = "context"
     while context in tool.parameters["properties"]:
         context += "_"
-    yield '"""A tool of an MCP server, called over the one session that is kept with it."""\n\n'
-    yield "from pathlib import Path\n" if snapshot else ""
-    yield "from typing import Any\n\nfrom sovl_tools import ToolContext\n"
-    yield "from sovl_tools.remote.session import McpServer\n\n"
-    said = [*_fields_of(server, "    ")]
-    if snapshot:
-        place = literal(snapshot.replace(os.sep, "/"))
-        said.append(f"locked=str(Path(__file__).parent / {place})")
-    yield f"_SERVER = {_source('McpServer(', said, ')', '')}\n\n\n"
     head = [f"{context}: ToolContext", "**arguments: Any"]
-    yield f"{function_head(name, head, returns='Any', is_async=True)}\n"
-    yield docstring(tool.description if tool.description.strip() else f"Call {name}.")
     is_repeatable = tool.annotations.get("read_only") or tool.annotations.get("idempotent")
-    more = ", repeatable=True" if is_repeatable else ""
-    yield f"    return await _SERVER.call({literal(tool.name)}, arguments, {context}{more})\n"
+    return (
+        '"""A tool of an MCP server, called over the one session that is kept with it."""\n\n'
+        f"{'from pathlib import Path' + chr(10) if server.locked else ''}"
+        "from typing import Any\n\n"
+        "from sovl_tools import ToolContext\n"
+        "from sovl_tools.remote.session import McpServer\n\n"
+        f"_SERVER = {_source_of(server)}\n\n\n"
+        f"{function_head(name, head, returns='Any', is_async=True)}\n"
+        f"{docstring(tool.description if tool.description.strip() else f'Call {name}.')}"
+        f"    return await _SERVER.call({literal(tool.name)}, arguments, {context}"
+        f"{', repeatable=True' if is_repeatable else ''})\n"
+    )
+
+
+class _Expression(str):
+    """Source that is written as it is."""
+
+    __slots__ = ()
 
 
 def _source_of(value: Any, indent: str = "") -> str:
     """Return a value as Python source, a record without the fields that have their defaults."""
     inner = f"{indent}    "
-    if isinstance(value, Mapping):
-        pairs = [f"{literal(key)}: {_source_of(each, inner)}" for key, each in value.items()]
-        return _source("{", pairs, "}", indent)
     if hasattr(value, "__match_args__"):
-        return _source(f"{type(value).__name__}(", [*_fields_of(value, inner)], ")", indent)
-    if isinstance(value, tuple):
+        start, end = f"{type(value).__name__}(", ")"
+        fields = signature(type(value)).parameters
+        given = {
+            name: getattr(value, name)
+            for name, field in fields.items()
+            if field.default is field.empty or getattr(value, name) not in (field.default, ())
+        }
+        items = [f"{name}={_source_of(each, inner)}" for name, each in given.items()]
+    elif isinstance(value, Mapping):
+        start, end = "{}"
+        items = [f"{literal(key)}: {_source_of(each, inner)}" for key, each in value.items()]
+    elif isinstance(value, list):
+        start, end = "[]"
+        items = [_source_of(each, inner) for each in value]
+    elif isinstance(value, tuple):
         return f"({', '.join(_source_of(each, inner) for each in value)},)"
-    if isinstance(value, list):
-        return _source("[", [_source_of(each, inner) for each in value], "]", indent)
-    return literal(value)
-
-
-def _fields_of(record: Any, indent: str) -> Iterator[str]:
-    for name, parameter in signature(type(record)).parameters.items():
-        value = getattr(record, name)
-        if parameter.default is parameter.empty or (value and value != parameter.default):
-            yield f"{name}={_source_of(value, indent)}"
-
-
-def _source(start: str, items: Sequence[str], end: str, indent: str) -> str:
-    """Return items between brackets in one line, or each in its own."""
+    else:
+        return value if isinstance(value, _Expression) else literal(value)
     line = f"{start}{', '.join(items)}{end}"
     if len(indent) + len(line) <= _WIDTH and "\n" not in line:
         return line
-    return "\n".join([start, *(f"{indent}    {each}," for each in items), f"{indent}{end}"])
+    return "\n".join([start, *(f"{inner}{each}," for each in items), f"{indent}{end}"])
 
 
 OPENAPI_EXAMPLES = """\b

@@ -67,7 +67,6 @@ EXITS = {
 @option.locked
 @click.option("--ordered", is_flag=True, help="Write the results in the order of the inputs.")
 @click.option("--resume", is_flag=True, help="Continue the results in -o.")
-@click.option("--fail-fast", is_flag=True, help="Stop at the first call that fails.")
 @click.pass_context
 def map_tool(
     ctx: click.Context,
@@ -82,7 +81,6 @@ def map_tool(
     timeout: float | None,
     ordered: bool,
     resume: bool,
-    fail_fast: bool,
 ) -> None:
     """Call one tool with each of many inputs.
 
@@ -133,8 +131,6 @@ def map_tool(
             for each in mapped:
                 failures += _take(each, running.pop(each.place), put, is_shown=failures < _MOST)
                 progress.advance()
-                if failures and fail_fast:
-                    break
         except KeyboardInterrupt:
             raise click.ClickException("interrupted; --resume continues it") from None
     before = sum(each.is_failure for each in earlier.values())

@@ -38,6 +38,20 @@ def several(*adding: Callable[[_F], _F]) -> Callable[[_F], _F]:
     return lambda function: reduce(lambda made, add: add(made), reversed(adding), function)
 
 
+def packed(function: Callable[..., Any], **types: Any) -> Callable[..., Any]:
+    """Return a function that gets some options as one value of a NamedTuple: ``offer=Offer``."""
+
+    @wraps(function)
+    def command(*args: Any, **given: Any) -> Any:
+        values = {
+            name: type_(**{key: given.pop(key) for key in type_._fields})
+            for name, type_ in types.items()
+        }
+        return function(*args, **values, **given)
+
+    return command
+
+
 def tools(function: _F) -> _F:
     """Add ``--tools DIR``, which can be given more than once."""
     return click.option(

@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from functools import wraps
 from typing import Any, NamedTuple
 
 import click
@@ -136,12 +135,6 @@ class Offer(NamedTuple):
 
 def offer_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a server; the command gets them as one value, ``offer``."""
-
-    @wraps(function)
-    def packed(*args: Any, **given: Any) -> Any:
-        offer = Offer(**{name: given.pop(name) for name in Offer._fields})
-        return function(*args, offer=offer, **given)
-
     return option.several(
         option.registry,
         option.views,
@@ -161,7 +154,7 @@ def offer_options(function: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Path(exists=True, file_okay=False),
             help="Also offer the procedures in a directory as tools; can be repeated.",
         ),
-    )(packed)
+    )(option.packed(function, offer=Offer))
 
 
 def check_extra() -> None:

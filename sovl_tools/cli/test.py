@@ -146,8 +146,8 @@ def test(
     the strings whose tool is among the first three; NDCG@10 counts a tool for less the later it
     comes. "both" takes what phrases find first, then what searching finds, as agents do; "suggest"
     takes only good matches of these. Shown are strings for which another tool comes first, with
-    the words that lead to it, those that lead to a tool although none is meant, and those that
-    contain phrases of several tools.
+    the words that lead to it, and those that lead to a tool although none is meant; --format json
+    also has those that contain phrases of several tools.
     """
     if routes is not None:
         if names or words or include or junit:
@@ -321,7 +321,6 @@ def check_routes(
 def _routing_lines(file: str, routing: Routing) -> Iterator[str]:
     yield from _some([_missed(file, each) for each in routing.meant if each.is_missed])
     yield from _some([_false_offer(file, each) for each in routing.false_offers("both")])
-    yield from _some([_collision(file, each) for each in routing.routed if each.colliding])
     yield from _some(
         [f"{file}:{route.line}: omitted: {plain(why)}" for route, why in routing.left_out]
     )
@@ -365,11 +364,3 @@ def _false_offer(file: str, routed: Routed) -> str:
     way = next(way for way in WAYS if tool in routed.found[way])
     text = f"{file}:{routed.route.line}: {shown(routed.route.text)} is meant for no tool"
     return f"{plain(text)}; {way} finds {tool!r}"
-
-
-def _collision(file: str, routed: Routed) -> str:
-    phrases = [f"{one.phrase!r} of {tool}" for tool, one in routed.colliding.items()]
-    text = (
-        f"{file}:{routed.route.line}: in {shown(routed.route.text)} stand {' and '.join(phrases)}"
-    )
-    return plain(text)

@@ -186,25 +186,24 @@ def _check_once(asked: _Options) -> int:
         _check_links(asked.formats, places.configuration)
     destinations = destinations_for(asked.formats, places.configuration)
     check = _check_of(asked, places)
-    found = check.run()
-    report, fixes = check.shown(found)
+    folders = places.collected.folders
+    candidates = check.load(folders)
+    report, fixes = check.report(candidates)
     fixed: int | None = None
     failures: Sequence[str] = ()
     if asked.fix or asked.diff:
-        folders = places.collected.folders
         unsafe = asked.unsafe_fixes
         changes = plan_changes(report, fixes, folders, check.settings, unsafe=unsafe)
         if asked.no_import:  # what strangers' links lead to isn't shown, and isn't written
             changes = [each for each in changes if each.is_within(roots)]
         if asked.diff:
             return _show(changes)
-        before = {each.location: each for each in found.candidates}
+        before = {each.location: each for each in candidates}
         applied = apply_changes(changes, before, check.load, unsafe=unsafe)
         failures = applied.failures
         for words in failures:
             show(plain(words), err=True)
-        found = check.completed([*{**before, **applied.candidates}.values()])
-        left, fixes = check.shown(found)
+        left, fixes = check.report([*{**before, **applied.candidates}.values()])
         fixed = (_counted(report) - _counted(left)).total()
         report = left
     outcome = Outcome(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ from tests.cli.sessions import CTRL_C, CTRL_D, UP, Session, session
 from tests.conftest import (
     Done,
     Write,
-    code_of,
     manifest_of,
 )
 
@@ -97,20 +96,6 @@ def test_a_dialogue_can_be_piped(chat: Chat) -> None:
     ]
 
 
-@pytest.mark.usefixtures("add")
-def test_quiet_leaves_calls_out(chat: Chat) -> None:
-    assert chat("add a=5 b=3", before=["-q"]).err == "adding\n"
-
-
-def test_a_failing_tool_is_shown_in_its_words(write: Write, chat: Chat) -> None:
-    write("echo", code="def echo(text):\n    raise ValueError('line one\\n\\x1b[31mred')\n")
-    done = chat("echo text=hi")
-    assert done.code == 0
-    assert done.err == '→ echo(text="hi")\n'
-    assert "\\x1b[31mred" in done.out
-    assert "\x1b" not in done.out + done.err
-
-
 def test_a_destructive_tool_is_not_called_where_nobody_can_be_asked(
     write: Write, chat: Chat
 ) -> None:
@@ -168,34 +153,6 @@ def test_a_conversation_is_saved_loaded_and_cleared(chat: Chat, tmp_path: Path) 
     assert chat("/save").out.startswith("0 messages saved in chat-20")
     (saved,) = tmp_path.glob("chat-*.json")
     assert json.loads(saved.read_text()) == []
-
-
-def test_what_becomes_of_the_tools_is_told(write: Write, chat: Chat, tmp_path: Path) -> None:
-    write("echo")
-
-    def said() -> Iterator[str]:
-        write("hello", code=code_of("hello"))
-        yield "/reload\n"
-        yield "hello text=you\n"
-        write("hello", code="def hello(text) -> str\n")
-        yield "/reload\n"
-        yield "hello text=still\n"
-        yield "/reload\n"
-
-    class Lines(io.StringIO):
-        def __init__(self) -> None:
-            super().__init__()
-            self.lines = said()
-
-        def readline(self, *_: Any) -> str:  # type: ignore[override]
-            return next(self.lines, "")
-
-    done = chat(stdin=Lines())
-    *others, last = done.out.splitlines()
-    assert [each for each in others if each != "no tool has changed"] == ["you", "still"]
-    assert last == "no tool has changed"
-    assert "tools: added hello\n" in done.err
-    assert "tools: rejected hello: the last good version keeps serving: tools/hello" in done.err
 
 
 def openai_of(server: ScriptedServer) -> tuple[str, ...]:
@@ -350,16 +307,6 @@ def test_commands_and_tools_are_completed(talking: Talking) -> None:
         assert talk.await_end() == 0
 
 
-@pytest.mark.usefixtures("add")
-def test_answers_of_a_session_can_go_into_a_file(tmp_path: Path, talking: Talking) -> None:
-    with talking(output="answers.txt") as talk:
-        started(talk).type("add a=20 b=22")
-        talk.await_text("adding\n> ")
-        talk.type("/quit")
-        assert talk.await_end() == 0
-    assert (tmp_path / "answers.txt").read_text() == "42\n"
-
-
 def test_a_destructive_tool_asks_on_a_terminal(write: Write, talking: Talking) -> None:
     write("echo", manifest_of("echo", annotations={"destructive": True}))
     with talking(NO_COLOR="1") as talk:
@@ -390,18 +337,3 @@ def test_a_destructive_tool_asks_on_a_terminal(write: Write, talking: Talking) -
         talk.type("/quit")
         assert talk.await_end() == 0
         assert "\x1b[2m" not in talk.sent
-
-
-def test_an_answer_can_be_stopped_on_a_terminal(write: Write, talking: Talking) -> None:
-    code = "import asyncio\n\nasync def echo(text):\n    await asyncio.Event().wait()\n"
-    write("echo", code=code)
-    with talking() as talk:
-        started(talk).type("echo text=one")
-        talk.await_text('→ echo(text="one")')
-        talk.type(CTRL_C, end="")
-        talk.await_text("stopped\n> ")
-        talk.type("hello")
-        talk.await_text("These tools are here")
-        talk.await_text("\n> ")
-        talk.type("/quit")
-        assert talk.await_end() == 0

@@ -85,7 +85,6 @@ def test_findings_point_into_the_snapshot(raw: Raw, run: Run) -> None:
 
 
 CIRCLE = [{"tools": [tool(each)], "nextCursor": each} for each in ("a", "b")]
-OTHERS = [{"tools": [tool("a")]}, {"tools": [tool("b")]}]
 
 
 @check_each(
@@ -93,7 +92,6 @@ OTHERS = [{"tools": [tool("a")]}, {"tools": [tool("b")]}]
     [
         ({"tools/list": None}, "did not answer in 0.5 s"),
         ({"tools/list": CIRCLE}, "sends pages of tools that do not end"),
-        ({"tools/list": OTHERS}, "lists different tools each time"),
     ],
 )
 def test_a_server_that_misbehaves_is_one_clear_outcome(

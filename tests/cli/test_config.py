@@ -66,22 +66,6 @@ def test_validate_shows_what_the_settings_select(
     assert run("validate").code == code
 
 
-def test_tools_import_the_package_of_the_project(run: Run, write: Write, tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'mine'\n")
-    (tmp_path / "src").mkdir()
-    (tmp_path / "beside_all.py").write_text("WORD = 'beside'\n")
-    (tmp_path / "src" / "below_src.py").write_text("WORD = 'below'\n")
-    code = (
-        "import beside_all\nimport below_src\n\n\n"
-        "def echo(text: str) -> str:\n    return beside_all.WORD + below_src.WORD\n"
-    )
-    write("echo", code=code)
-    assert run("validate").code == 0
-    assert run("call", "echo", "text=x").out.strip() == '"besidebelow"'
-    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\npythonpath = []\n")
-    assert run("validate").code == 1
-
-
 @check_each(
     ("pattern", "names"),
     [

@@ -38,14 +38,6 @@ def statuses(run: Run, *arguments: str, **environment: str) -> dict[str, str]:
     return {each["id"].removeprefix("tools/"): each["status"] for each in found}
 
 
-def test_what_happens_as_the_example_says_passes(run: Run, examples: Any) -> None:
-    examples("echo", {**SAYS, "output": "a"}, SAYS, {"input": '{"text": "b"}', "output": "b"})
-    done = run("test")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("3 examples in ")
-    assert done.out.endswith(" s: 3 passed\n")
-
-
 def test_a_failure_has_the_place_the_differences_and_what_was_printed(
     run: Run, examples: Any
 ) -> None:

@@ -94,13 +94,6 @@ def test_what_is_not_set_is_told(run: Run, home: Path, tmp_path: Path) -> None:
     assert "it is there already" in install(run, home, "cursor").err
 
 
-def test_options_of_serve_are_handed_on(run: Run, home: Path) -> None:
-    done = install(run, home, "cursor", "--", "--search-tools", "--timeout", "5")
-    assert done.code == 0
-    entry = entry_in(home / ".cursor" / "mcp.json")
-    assert entry["args"][-3:] == ["--search-tools", "--timeout", "5"]
-
-
 def test_any_other_client_gets_it_printed(run: Run, home: Path, tmp_path: Path) -> None:
     done = install(run, home, "mcp-json", "--name", "mine", WEATHER_KEY="s3cret")
     assert json.loads(done.out)["mcpServers"]["mine"]["env"] == {"WEATHER_KEY": "s3cret"}

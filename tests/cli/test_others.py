@@ -26,15 +26,6 @@ def two(write: Write) -> None:
     write("shout", manifest_of("shout", **more))
 
 
-@pytest.mark.usefixtures("two")
-def test_list_shows_a_table(run: Run) -> None:
-    assert run("list").out.splitlines() == [
-        "NAME   CATEGORY  TAGS  DESCRIPTION",
-        "echo   text      a, b  Say something.",
-        "shout            a     Say something.",
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -147,20 +147,3 @@ def test_fixtures_have_the_tools_and_a_provider(run_pytest: Pytest, tmp_path: Pa
     done = run_pytest("--sovl-tools", "tools", "-k", "test_")
     assert "1 failed, 3 passed, 3 deselected, 1 error" in done.out
     assert "1 of the replies were not used" in done.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--sovl-tools", "absent"), "(named by --sovl-tools)"),
-        (
-            ("--sovl-tools", "tools", "--sovl-tools-include", "netwrk"),
-            "there's no group 'netwrk'; did you mean 'network'?",
-        ),
-    ],
-)
-def test_misuse_is_told(run_pytest: Pytest, arguments: tuple[str, ...], words: str) -> None:
-    done = run_pytest(*arguments)
-    assert done.code == pytest.ExitCode.USAGE_ERROR
-    assert words in done.err
-    assert "Traceback" not in done.err

@@ -110,14 +110,6 @@ def test_an_unsound_procedure_is_told_with_excerpts_before_anything_runs(
     assert "other.yaml:5:14: ST753 there's no action 'wiat'" in done.err
 
 
-def test_warnings_are_told_and_do_not_stop_a_run(run: Run, put: Put) -> None:
-    put("doubtful.yaml", DOUBTFUL)
-    done = run("run", "doubtful.yaml")
-    assert (done.code, done.out) == (0, "1\n")
-    assert "doubtful.yaml:5:5: ST758 this step is never reached" in done.err
-    assert run("-q", "run", "doubtful.yaml").err == ""
-
-
 def test_a_step_that_fails_is_named_with_its_place(run: Run, put: Put, write: Write) -> None:
     write("rest", code=FAILING)
     put("two_steps.yaml", TWO_STEPS)
@@ -134,16 +126,6 @@ def test_a_failure_in_another_procedure_is_named_where_it_is(run: Run, put: Put)
     done = run("run", "outer.yaml")
     assert done.err.splitlines()[-1] == "Error: inner.yaml:4:3: steps.0/inner:steps.0: no"
     assert done.err.count(": no") == 2, "the steps around it do not say it again"
-
-
-def test_a_step_that_is_tried_again_says_when(run: Run, put: Put, write: Write) -> None:
-    write("rest", code=FAILING)
-    policy = "on_error: {retry: 1, delay: 0.01, then: continue}"
-    put("two_steps.yaml", TWO_STEPS.replace("save_as: rested", f"save_as: rested, {policy}"))
-    done = run("run", "two_steps.yaml")
-    assert done.out == '["first", null]\n'
-    assert "ValueError: first; attempt 2 in 0.01 s" in done.err
-    assert re.search(r"failed, goes on  tool rest  \[steps\.1\]  in \S+ s: ValueError", done.err)
 
 
 def test_a_dry_run_prints_the_plan_and_runs_nothing(run: Run, put: Put) -> None:

@@ -67,16 +67,6 @@ steps:
     )
 
 
-def test_a_run_that_went_on_says_so(run: Run, two: list[str], write: Write) -> None:
-    write("rest")
-    run("run", "--journal", "runs.db", "--resume", two[0])
-    lines = timeless(run(*SHOW, two[0]).out).splitlines()
-    assert lines[0] == f"run {two[0]} of two_steps: succeeded"
-    assert "started: 2026-11-22 10:15:30, resumed 1 time" in lines
-    assert 'result: ["first", "first"]' in lines
-    assert "  succeeded  steps.1  tool rest  0.00 s, attempt 2" in lines
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -118,17 +118,6 @@ def test_one_tool_can_be_named(run: Run, write: Write) -> None:
     assert run("sync", "--tools", "nowhere").code == 2
 
 
-def test_a_broken_folder_does_not_stop_the_others(run: Run, write: Write) -> None:
-    write("a_broken", "{")
-    write("b_broken", code="raise ValueError('no')\n")
-    write("echo", MANIFEST, CODE.format("echo"))
-    done = run("sync")
-    assert done.code == 1
-    assert "tools/a_broken/a_broken.json:1:2: ST201 " in done.out
-    assert "tools/b_broken/b_broken.py:1:1: ST501 ValueError while importing: no" in done.out
-    assert done.out.endswith(f"{DIFF}1 manifest changed, of 3 tools\n")
-
-
 def test_a_property_that_is_not_taken_is_told_until_it_is_pruned(run: Run, write: Write) -> None:
     place = write("echo", code="def echo(): ...\n")
     before = (place / "echo.json").read_text()

@@ -5,9 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -16,7 +13,7 @@ from rich.cells import cell_len
 
 from sovl_tools.cli.terminal import WordWrap, styled
 from sovl_tools.reporting.text import plain
-from tests.conftest import Run, Write, clean_environment, manifest_of
+from tests.conftest import Run, Write, manifest_of
 from tests.schema.strategies import moderate
 
 EVIL = "[red]a[/red] [/] :smile: \x1b[2J \u202eb"
@@ -26,45 +23,6 @@ _STYLE = re.compile(r"\x1b\[[\d;]+m")
 
 def unstyled_lines(text: str) -> list[str]:
     return _STYLE.sub("", text).replace("\r\n", "\n").split("\n")
-
-
-IN_A_PIPE = """
-import sys
-import sovl_tools
-from sovl_tools import Agent, ProcedureManager, Tooler, ToolRegistry
-from sovl_tools.cli.main import group
-from click.testing import CliRunner
-
-for line in sys.stdin:
-    assert CliRunner().invoke(group, line.split()).exit_code in {0, 1}, line
-    assert not {"rich", "rich.console"} & sys.modules.keys(), line
-"""
-
-
-def test_without_a_terminal_rich_is_not_imported(write: Write, tmp_path: Path) -> None:
-    write("echo", manifest_of("echo", examples=[{"input": {"text": "a"}, "output": "a"}]))
-    write("odd", "{")
-    (tmp_path / "a.yaml").write_text(
-        "name: a\ndescription: d\nsteps:\n- {action: wait, seconds: 0}\n"
-    )
-    lines = [
-        "--help",
-        "show echo",
-        "call echo text=a",
-        "validate",
-        "validate --format json",
-    ]
-    lines += ["search echo", "test --tools tools", "run a.yaml", "show a.yaml"]
-    done = subprocess.run(
-        [sys.executable, "-c", IN_A_PIPE],
-        input="\n".join(lines),
-        cwd=tmp_path,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_narrow_terminal_hides_tags_then_categories(terminal: Run, write: Write) -> None:

@@ -109,12 +109,6 @@ def test_what_a_checkout_leaves_behind_is_no_tool(run: Run, write: Write, tmp_pa
     assert (done.code, done.out.startswith("1 tool checked")) == (0, True)
 
 
-def test_what_tools_print_does_not_mix_with_the_report(run: Run, echo: Path) -> None:
-    done = run("validate", "--format", "json")
-    assert json.loads(done.out)["summary"]["loaded"] == 1
-    assert "imported" in done.err
-
-
 def test_a_tool_that_never_ends_is_one_diagnostic(run: Run, write: Write, tmp_path: Path) -> None:
     write("echo")
     (tmp_path / "sovl-tools.toml").write_text("import-timeout = 0.3\n")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -203,18 +202,3 @@ def test_a_directory_that_is_not_there_is_waited_for(
     (tmp_path / "tools").rename(tmp_path / "drafts")
     assert watching.out.until("added").endswith("  echo\n")
     assert watching.end() == 0
-
-
-def test_a_library_that_tools_import_is_watched(start: Start, write: Write, tmp_path: Path) -> None:
-    library = tmp_path / "library"
-    library.mkdir()
-    (library / "words.py").write_text("WORD = 'one'\n")
-    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nwatch = ["library"]\n')
-    write("echo", code="from library.words import WORD\n\n\n" + code_of("echo"))
-    write("shout")
-    search = os.pathsep.join([clean_environment()["PYTHONPATH"], str(tmp_path)])
-    watching = start("watch", PYTHONPATH=search)
-    assert "watching tools, library: 2 tools loaded" in watching.err.until(SUMMARY)
-    (library / "words.py").write_text("WORD = 'another'\n")
-    # any tool may have imported it
-    assert watching.out.until("updated").endswith("  echo, shout\n")

@@ -49,21 +49,6 @@ def test_each_diagnostic_is_a_result_with_its_place() -> None:
     assert second["message"] == {"text": "'timout' isn't a key\nhelp: did you mean 'timeout'?"}
 
 
-def test_each_rule_that_found_something_is_explained_once() -> None:
-    driver = run_of(ODD, WRONG, WRONG)["tool"]["driver"]
-    assert driver["name"] == "sovl-tools"
-    assert [each["id"] for each in driver["rules"]] == ["ST201", "ST202"]
-    rule = RULES["ST201"]
-    explanation = {"text": rule.explanation.replace("``", "`")}
-    assert driver["rules"][0] == {
-        "id": "ST201",
-        "shortDescription": {"text": rule.title.replace("``", "`")},
-        "fullDescription": explanation,
-        "help": explanation,
-        "defaultConfiguration": {"level": rule.severity},
-    }
-
-
 @check_each(
     ("path", "uri"),
     [
