@@ -133,10 +133,8 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
         each.name for each in found.tools if os.path.lexists(os.path.join(directory, each.name))
     ]
     if there and not target.force:
-        words = "already there; --force replaces their files"
-        raise Misuse(
-            f"in {directory!r}, {listed(there)} {'is' if len(there) == 1 else 'are'} {words}"
-        )
+        words = f"there's already {listed(there)} in {directory!r}"
+        raise Misuse(f"{words}; --force replaces their files")
     if not target.dry_run:
         create_folders(directory, {each.name: each.files for each in found.tools})
     lines = [f"{directory}/{each.name}/{file}" for each in found.tools for file in each.files]
