@@ -147,13 +147,11 @@ class Listing(NamedTuple):
         catalog: where they are from.
         tools: what clients see of each, by name and in that order.
         document: the OpenAPI document of the calls.
-        tag: the ETag: the same in every process that serves the same tools.
     """
 
     catalog: Catalog
     tools: dict[str, dict[str, JSON]]
     document: dict[str, JSON]
-    tag: str
 
 
 class Api:
@@ -206,7 +204,7 @@ class Api:
             tools, following = page(found, asked.get("cursor"), limit or len(found))
         except ValueError as error:
             raise HTTPException(400, str(error)) from error
-        return _tagged(request, listing, {"tools": tools, "next_cursor": following})
+        return _tagged(request, {"tools": tools, "next_cursor": following})
 
     async def _tool(self, request: Request) -> Response:
         """Answer with a tool, or with the result of a call."""
@@ -217,7 +215,7 @@ class Api:
         listing = await self._tools()
         name = listing.catalog.named(name)
         if name in listing.tools:
-            return _tagged(request, listing, listing.tools[name])
+            return _tagged(request, listing.tools[name])
         try:
             words = f"the schema of {self._registry[name].name} can't be made now"
             return failed(Failure("unavailable", words))
@@ -278,7 +276,7 @@ class Api:
         listing = await self._tools()
         root = request.scope.get("root_path", "")
         document = describe(listing.document, root, is_guarded=self._is_guarded)
-        return _tagged(request, listing, document)
+        return _tagged(request, document)
 
     async def _tools(self) -> Listing:
         """Return the current tools; they are listed again only after a change."""
@@ -297,17 +295,20 @@ def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
     export = registry.export("openapi")
     # resolved: what functions make of a schema is in it
     tools = {name: manifest_values(shape.tool, PUBLIC) for name, shape in export.shapes.items()}
-    text = encoded([*tools.values(), export.definitions])
-    listing = Listing(catalog, tools, export.definitions, f'"{sha256(text).hexdigest()[:32]}"')
-    return listing, export.is_lasting
+    return Listing(catalog, tools, export.definitions), export.is_lasting
 
 
-def _tagged(request: Request, listing: Listing, value: JSON) -> Response:
-    """Return a response that a client may cache, or 304 if the client has it."""
-    headers = {"ETag": listing.tag, "Cache-Control": "no-cache"}
-    if listing.tag in request.headers.get("if-none-match", ""):
+def _tagged(request: Request, value: JSON) -> Response:
+    """Return a response that a client may cache, or 304 if the client has it.
+
+    Its ETag is the same in every process that serves the same tools.
+    """
+    body = encoded(value)
+    tag = f'"{sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    return JSONResponse(value, headers=headers)
+    return Response(body, media_type="application/json", headers=headers)
 
 
 _JSON_TYPE = re.compile(
