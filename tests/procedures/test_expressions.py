@@ -131,11 +131,11 @@ def test_expressions_give_values(text: str, value: Any) -> None:
     ("text", "message"),
     [
         ("{{ zero }} {{ 1 / zero }}", "division by zero"),
-        ("{{ count + text }}", "an integer and a string do not go together with '+'; join"),
+        ("{{ count + text }}", "unsupported operand type(s) for +: 'int' and 'str'"),
         ("{{ count | list }}", "'int' object is not iterable"),
         ("{{ {1: 2} }}", "a key of an object is an integer, not a string"),
         ("{{ range }}", "a function isn't JSON"),
-        ("{{ 'a'.translate({}) }}", "access to 'translate' of a string is unsafe"),
+        ("{{ 'a'.translate({}) }}", "access to attribute 'translate' of 'str' object is unsafe"),
         ("{{ self }}", "a TemplateReference isn't JSON"),
         ("{{ 1e308 * 10 }}", "the result is inf, which isn't a JSON number"),
         ("{{ text | from_json }}", "from_json can't read the text: Expecting value: line 1"),
@@ -169,13 +169,22 @@ def test_what_is_absent_is_named(text: str, message: str) -> None:
 @check_each(
     ("text", "message"),
     [
-        ("{{ ''.__class__() }}", "access to '__class__' of a string is unsafe"),
+        ("{{ ''.__class__() }}", "access to attribute '__class__' of 'str' object is unsafe"),
         ("{{ ''['__class__'] }}", "a string has no '__class__'"),
-        ("{{ '{0.__class__}'.format(1) }}", "access to '__class__' of an integer is unsafe"),
-        ("{{ page.links.append(1) }}", "access to 'append' of an array is unsafe"),
+        (
+            "{{ '{0.__class__}'.format(1) }}",
+            "access to attribute '__class__' of 'int' object is unsafe",
+        ),
+        ("{{ page.links.append(1) }}", "access to attribute 'append' of 'list' object is unsafe"),
         ("{{ dict.update(page, {'a': 1}) }}", "a function has no 'update'"),
-        ("{{ range.__globals__ }}", "access to '__globals__' of a function is unsafe"),
-        ("{% for i in [1] %}{{ loop._iterator }}{% endfor %}", "access to '_iterator' of"),
+        (
+            "{{ range.__globals__ }}",
+            "access to attribute '__globals__' of 'function' object is unsafe",
+        ),
+        (
+            "{% for i in [1] %}{{ loop._iterator }}{% endfor %}",
+            "access to attribute '_iterator' of",
+        ),
     ],
 )
 def test_the_sandbox_has_walls(text: str, message: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from jinja2 import Template as Code
@@ -140,24 +141,19 @@ def _checked(parse: Callable[[], _Tree]) -> _Tree:
     return made
 
 
-_FOREIGN: dict[type[nodes.Node], str] = {
-    nodes.Block: "block",
-    nodes.CallBlock: "call",
-    nodes.Extends: "extends",
-    nodes.FromImport: "from",
-    nodes.Import: "import",
-    nodes.Include: "include",
-    nodes.Macro: "macro",
-    nodes.ScopedEvalContextModifier: "autoescape",
-}
+_FOREIGN = (
+    nodes.Block, nodes.CallBlock, nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include,
+    nodes.Macro, nodes.ScopedEvalContextModifier,
+)  # fmt: skip
+"""The tags that procedures don't have."""
 
 
 def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
     """Yield what Jinja would not mind, or only later."""
     filters = _SANDBOX.filters.keys()
     for node in (tree, *tree.find_all(nodes.Node)):
-        if type(node) in _FOREIGN:
-            yield TemplateError(f"procedures have no tag {_FOREIGN[type(node)]!r}")
+        if isinstance(node, _FOREIGN):
+            yield TemplateError(f"procedures have no tag {type(node).__name__.lower()!r}")
         elif isinstance(node, nodes.Filter) and node.name not in filters:
             advice = did_you_mean(node.name, filters)
             yield TemplateError(f"there's no filter {node.name!r}", advice)
@@ -315,15 +311,13 @@ def _owner(
     error: AbsentError, references: tuple[Reference, ...], variables: _Variables
 ) -> str | None:
     """Return the source of the value that lacks a member; None if it has no name."""
-    for reference in references:
-        value: Any = variables.get(reference.name)
-        for index, part in enumerate(reference.attributes):
-            if part == error.name and value is error.within:
-                return dotted((reference.name, *reference.attributes[:index]))
-            try:
+    for name, attributes, _ in references:
+        value: Any = variables.get(name)
+        with suppress(LookupError, TypeError):
+            for index, part in enumerate(attributes):
+                if part == error.name and value is error.within:
+                    return dotted((name, *attributes[:index]))
                 value = value[part]
-            except (LookupError, TypeError):
-                break
     return None
 
 

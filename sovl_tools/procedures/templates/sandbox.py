@@ -26,7 +26,7 @@ from functools import partial, wraps
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Undefined, pass_context, pass_environment
-from jinja2.exceptions import SecurityError, TemplateRuntimeError, UndefinedError
+from jinja2.exceptions import TemplateRuntimeError, UndefinedError
 from jinja2.filters import FILTERS, do_indent, do_wordwrap, make_attrgetter
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter, safe_range
@@ -387,14 +387,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - Jinja gives it
         """Return an arithmetic operator's result."""
-        try:
-            return _OPERATORS[operator](left, right)
-        except TypeError as error:
-            is_joining = operator == "+" and str in {type(left), type(right)}
-            advice = "join strings with ~" if is_joining else None
-            what = f"{with_article(kind(left))} and {with_article(kind(right))}"
-            words = f"{what} do not go together with {operator!r}"
-            raise EvaluationError(words, advice=advice) from error
+        return _OPERATORS[operator](left, right)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """Return an item; of what JSON has, attributes aren't items."""
@@ -408,11 +401,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Return whether a template may use an attribute."""
         return attr not in _REFUSED_METHODS and super().is_safe_attribute(obj, attr, value)
-
-    def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
-        """Return the error for an attribute that is out of bounds."""
-        words = f"access to {attribute!r} of {with_article(kind(obj))} is unsafe"
-        return self.undefined(words, obj=obj, name=attribute, exc=SecurityError)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
         """Return ``str.format`` and ``str.format_map`` with widths and attributes checked."""
