@@ -29,6 +29,7 @@ def test_common_words_count_only_if_there_are_no_others() -> None:
 def test_no_more_than_the_limit_are_returned() -> None:
     tools = [made(f"tool_{n:02}", "Weather.") for n in range(20)]
     assert found("weather", *tools) == [tool.name for tool in tools[:10]]
+    assert all(0 < each.score < 1 for each in SearchIndex(tools).search("weather"))
     assert found("weather", *tools, limit=1) == ["tool_00"]
     assert found("weather", *tools, limit=0) == []
     assert len(found("weather", *tools, limit=None)) == 20
