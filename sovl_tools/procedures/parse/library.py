@@ -16,7 +16,7 @@ from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.caller import check_path
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
+from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Position, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted, json_text
 from sovl_tools.procedures.errors import (
     ProcedureError,
@@ -74,21 +74,18 @@ class ProcedureDocument(NamedTuple):
         name = name or os.path.splitext(os.path.basename(self.path))[0]
         name = name or "a procedure without a name"
         found: list[Diagnostic] = []
-        for rule, finding in verdicts:
-            line, column, message = 1, 1, finding.message
-            if not isinstance(finding.place, ManifestPlace):
-                # A string that can't be read has no values yet, only lines.
-                line, column = finding.place.line, finding.place.column  # type: ignore[union-attr]
-            elif self.place is not None:
-                is_key = finding.place.of == "key"
-                line, column = self.place(finding.place.path, of_key=is_key)
-            elif finding.place.path:  # a dictionary has no lines, so the message has the place
-                message = f"{message}, at {dotted(finding.place.path)!r}"
-            found.append(
-                Diagnostic(
-                    rule.code, rule.severity, message, finding.help, name, self.path, line, column
-                )
-            )
+        for verdict in verdicts:
+            place, line, column = verdict.finding.place, 1, 1
+            if isinstance(place, Position):  # a string that can't be read has no values yet
+                line, column = place.line, place.column
+            elif isinstance(place, ManifestPlace) and self.place is not None:
+                line, column = self.place(place.path, of_key=place.of == "key")
+            diagnostic = verdict.at(self.path, line, column, tool=name)
+            if self.place is None and isinstance(place, ManifestPlace) and place.path:
+                # a dictionary has no lines, so the message has the place
+                message = f"{diagnostic.message}, at {dotted(place.path)!r}"
+                diagnostic = diagnostic._replace(message=message)
+            found.append(diagnostic)
         return tuple(sorted(found, key=lambda each: (each.line, each.column, each.code)))
 
 
