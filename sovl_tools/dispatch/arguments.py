@@ -147,19 +147,7 @@ class ArgumentCheck:
         self._schema = call_schema(schema, signature)
         self.validator: Validator = compile_schema(self._schema)
         self._fill = _filler(tool, signature)
-        # An argument that need not be given would yet be missing if its default is not filled in,
-        # because it breaks its own schema.
-        filled: dict[str, JSON] = {}
-        if self._fill is not None:
-            self._fill(filled)
-        names = argument_names(self._schema)
-        known = names.places.keys() - names.required
-        lacking = [each for each in signature.required if each in known and each not in filled]
-        if lacking and not tool.preprocess:
-            required = [*self._schema.get("required", ()), *lacking]
-            self._schema = {**self._schema, "required": required}
-            self.validator = compile_schema(self._schema)
-        self._is_bare = not names.places
+        self._is_bare = not argument_names(self._schema).places
         self._is_valid = self.validator.is_valid
         self._convert = integer_converter(self._schema)
         self.nullable = nullable_arguments(tool.parameters, signature)

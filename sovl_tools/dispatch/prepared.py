@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, final
-from weakref import ref
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
@@ -38,7 +37,6 @@ from sovl_tools.model.context import Listener, State, ToolCaller, ToolContext, T
 from sovl_tools.model.definition import Deferred, ToolDefinition
 from sovl_tools.model.errors import (
     ResolutionError,
-    RunCancelledError,
     SchemaError,
     UnavailableError,
 )
@@ -90,8 +88,8 @@ class UnpreparedTool:
 
     limiter: Limiter | None
 
-    def __init__(self, definition: ToolDefinition, settings: ToolerSettings, log: CallLog) -> None:
-        execution = definition.execution
+    def __init__(self, definition: ToolDefinition, engine: Engine) -> None:
+        settings, execution = engine.settings, definition.execution
         self.definition = definition
         self.name = definition.name
         self.is_async = is_async(definition.function)
@@ -113,7 +111,7 @@ class UnpreparedTool:
         self.secrets = secrets_of(definition)
         self.threads = settings.threads
         self.limiter = None
-        self.log = log
+        self.log = engine.logs.setdefault(definition.name, CallLog())
         self.needs_loop = self.is_async or any(each.form == "async" for each in self.hooks)
         self.is_scoped = self.is_scoped_async = True
 
@@ -146,17 +144,10 @@ class PreparedTool(UnpreparedTool):
         UnavailableError: one of the tool's schemas can't be compiled.
     """
 
-    def __init__(
-        self,
-        definition: ToolDefinition,
-        settings: ToolerSettings,
-        log: CallLog,
-        *,
-        make_context: MakeContext,
-    ) -> None:
-        super().__init__(definition, settings, log)
-        # without a reference to self, or a replaced tool would wait for the garbage collector
-        context = partial(make_context, definition, self.secrets)
+    def __init__(self, definition: ToolDefinition, engine: Engine) -> None:
+        super().__init__(definition, engine)
+        settings = engine.settings
+        context = partial(engine.context, definition, self.secrets)
         with _unavailable(definition.name, "parameters"):
             self.arguments = ArgumentCheck(definition)
         # a tool that was reloaded has another: calls of its old version take no room there
@@ -180,9 +171,6 @@ class PreparedTool(UnpreparedTool):
             and all(each.is_async for each in steps if each.awaited is not None)
         )
         self.is_scoped_async = is_scoped or not is_on_loop
-
-
-MakeContext: TypeAlias = Callable[[ToolDefinition, Secrets, CallScope | None], ToolContext]
 
 
 def _result_steps(definition: ToolDefinition, settings: ToolerSettings) -> Iterator[Step]:
@@ -214,20 +202,13 @@ class DynamicTool(UnpreparedTool):
     is_blocking = True
     remote: RemoteTool | None = None
 
-    def __init__(
-        self,
-        definition: ToolDefinition,
-        settings: ToolerSettings,
-        log: CallLog,
-        *,
-        make_context: MakeContext,
-    ) -> None:
-        super().__init__(definition, settings, log)
-        self._prepare = partial(PreparedTool, settings=settings, log=log, make_context=make_context)
+    def __init__(self, definition: ToolDefinition, engine: Engine) -> None:
+        super().__init__(definition, engine)
+        self._prepare = partial(PreparedTool, engine=engine)
         # calls are from several threads, and preparing a tool twice would give it two limiters
         self._lock = Lock()
         self._known: tuple[str, PreparedTool] | None = None
-        self.awaited: TakeAsync = chained_async([Step(self.take)], settings.threads)
+        self.awaited: TakeAsync = chained_async([Step(self.take)], self.threads)
 
     def take(self, _value: object, _scope: object) -> PreparedTool:
         """Call the functions and return the tool with the schemas they return.
@@ -300,7 +281,6 @@ class Engine:
         self.listener = listener
         self.make_caller = make_caller
         self._tools = _Tools(registry.catalog)
-        self._make_context: MakeContext = partial(_make_context, ref(self))
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
         self._former: set[str] = set()
@@ -369,10 +349,9 @@ class Engine:
     def _prepare(self, name: object, catalog: Catalog) -> PreparedTool | DynamicTool | Failure:
         if isinstance(name, str) and name in catalog.tools:
             definition = catalog.tools[name]
-            log = self.logs.setdefault(name, CallLog())
             kind = DynamicTool if definition.is_dynamic else PreparedTool
             try:
-                return kind(definition, self.settings, log, make_context=self._make_context)
+                return kind(definition, self)
             except UnavailableError as error:
                 return Failure("unavailable", str(error))
             except Exception as error:
@@ -380,11 +359,21 @@ class Engine:
                 return Failure("unavailable", f"tool {name!r} can't be prepared: {error}")
         return _missing(name, catalog)
 
-    def state(self, tool: str) -> State:
-        """Return the state that the tool of that name keeps from call to call."""
-        if tool not in self._states:
-            self._states.setdefault(tool, State())
-        return self._states[tool]
+    def context(
+        self, tool: ToolDefinition, secrets: Secrets, scope: CallScope | None
+    ) -> ToolContext:
+        """Return the context of a tool's call; its state is kept from call to call."""
+        scope = scope or CallScope()
+        return ToolContext(
+            tool,
+            self.registry,
+            self.make_caller(self, scope),
+            call_id=scope.call_id,
+            state=self._states.setdefault(tool.name, State()),
+            listen=partial(_tell, scope.listen or self.listener, secrets),
+            is_cancelled=lambda: scope.is_stopped,
+            find=partial(find_client, scope, secrets),
+        )
 
     def cancel(self, call_id: str) -> bool:
         """Stop the call of that name; return whether there was one."""
@@ -402,30 +391,6 @@ def _missing(name: object, catalog: Catalog) -> Failure:
     asked = brief(str(name), MAX_NAME)
     hint = as_hint(nearest_tool(name, catalog.tools))
     return Failure("unknown_tool", f"there's no tool {asked!r}{hint}")
-
-
-def _make_context(
-    weak: ref[Engine], tool: ToolDefinition, secrets: Secrets, scope: CallScope | None
-) -> ToolContext:
-    """Return the context of a tool's call.
-
-    Prepared tools have weak references to their engine: otherwise a Tooler would wait for the
-    collector, and the versions of tools with it.
-    """
-    engine = weak()
-    if engine is None:
-        raise RunCancelledError  # no caller waits for a call of a Tooler that is gone
-    scope = scope or CallScope()
-    return ToolContext(
-        tool,
-        engine.registry,
-        engine.make_caller(engine, scope),
-        call_id=scope.call_id,
-        state=engine.state(tool.name),
-        listen=partial(_tell, scope.listen or engine.listener, secrets),
-        is_cancelled=lambda: scope.is_stopped,
-        find=partial(find_client, scope, secrets),
-    )
 
 
 def log_event(event: Progress | LogMessage) -> None:

@@ -304,13 +304,9 @@ def limit_result(value: JSON, content: tuple[Content, ...], limit: int) -> Value
     if sum(block.size for block in content) <= limit:
         return value, content
     # half an image isn't one: what isn't text stays whole, or the result is rejected
-    sizes = {place: each.size for place, each in enumerate(content) if not isinstance(each, Text)}
-    total = sum(sizes.values())
+    total = sum(each.size for each in content if not isinstance(each, Text))
     if total > limit:
-        place = max(sizes, key=sizes.__getitem__)
-        words = f"has {sizes[place]:,} bytes"
-        more = "" if sizes[place] == total else f" of {total:,} in all"
-        raise InvalidResult((place,), f"{words}{more}; {limit:,} are allowed for a result")
+        raise InvalidResult((), f"has {total:,} bytes; {limit:,} are allowed for a result")
     found: list[Content] = []
     room = limit - total
     for block in content:

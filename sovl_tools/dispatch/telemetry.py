@@ -10,7 +10,6 @@ import json
 import logging
 import os
 import time
-from contextlib import suppress
 from threading import Lock
 from typing import Any, Self, TextIO
 
@@ -116,18 +115,9 @@ class JsonLines:
 
 
 def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
-    """Open a file whose every ``write`` is one call of the system's, to the end of the file.
-
-    The rest of a line that a killed process left is ended, so that the next line is whole.
-    """
+    """Open a file whose every ``write`` is one call of the system's, to the end of the file."""
     file = io.FileIO(path, "a")
-    stream = io.TextIOWrapper(file, encoding="ascii", newline="", write_through=True)
-    # an empty file has no end, nor has what isn't a file
-    with suppress(OSError), open(path, "rb") as lines:
-        lines.seek(-1, os.SEEK_END)
-        if lines.read() != b"\n":
-            stream.write("\n")
-    return stream
+    return io.TextIOWrapper(file, encoding="ascii", newline="", write_through=True)
 
 
 def _line(event: CallEvent, *, content: bool) -> str:

@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import (
     Any,
@@ -212,18 +212,6 @@ def annotated(**annotations: Any) -> Callable[..., Any]:
     }
     function.__annotations__.update(shown)
     return function
-
-
-def needs(text: str) -> None: ...
-
-
-@check_each("default", [5, None])
-def test_an_argument_whose_default_is_not_filled_in_is_required(default: Any) -> None:
-    schema = properties(text={"type": "string", "default": default})
-    assert refused({}, schema, needs).details == (("$.text", "is required"),)
-    assert checked({"text": "a"}, schema, needs) == {"text": "a"}
-    supplied = replace(tool(needs, schema), preprocess=dict)
-    assert ArgumentCheck(supplied)({}) == {}
 
 
 def test_a_default_is_copied_for_each_call() -> None:

@@ -205,20 +205,3 @@ def check(path: Path, *, processes: int) -> None:
 )  # fmt: skip
 def test_a_duration_is_readable(seconds: float, words: str) -> None:
     assert readable(seconds) == words
-
-
-@pytest.mark.parametrize(
-    ("before", "between"), [("", ""), ("{}\n", ""), ("{}\n{", "\n"), ("{", "\n"), ("\n", "")]
-)
-def test_a_torn_line_takes_no_other_with_it(before: str, between: str, tmp_path: Path) -> None:
-    path = tmp_path / "calls.jsonl"
-    path.write_text(before)
-    with JsonLines(path) as lines:
-        lines(success())
-        lines(success())
-    head, tail = (
-        path.read_text()[: len(before + between)],
-        path.read_text()[len(before + between) :],
-    )
-    assert head == before + between
-    assert [json.loads(line)["tool"] for line in tail.splitlines()] == ["echo", "echo"]
