@@ -237,13 +237,8 @@ async def run_events(
     try:
         # a shutdown must not wait for a run that waits for the user
         with client.counted() if gate is None else nullcontext():
-            while not reports.is_ended:
-                try:
-                    await asyncio.wait_for(reports.news.wait(), PING)
-                except TimeoutError:
-                    yield _event(None)
-                for each in reports.take():
-                    yield _event(each)
+            async for each in reports.follow(PING):
+                yield _event(each)
     finally:
         run.stop()
     result = {**await _outcome(run, run.task), "ms": milliseconds(perf_counter() - started)}

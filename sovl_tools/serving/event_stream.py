@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Any, NamedTuple, cast
 
@@ -150,20 +150,21 @@ async def call_reports(
     reports = Reports[Any]() if reports is None else reports
     host = calling.asks.host(reports.keep)
     stream = calling.tooler.stream(name, arguments, host=host, on_event=reports.add)
+    items = aiter(stream)
+
+    def begin() -> asyncio.Future[JSON]:
+        future = asyncio.ensure_future(anext(items))
+        future.add_done_callback(reports.keep)
+        return future
+
     with client.counted():
-        items, pause = aiter(stream), PROMPT
-        item = _begin(anext(items), reports)
+        item = begin()
         try:
-            while True:
-                try:
-                    await asyncio.wait_for(reports.news.wait(), pause)
-                except TimeoutError:
-                    yield None
-                pause = PING
-                is_done = item.done()
-                for report in reports.take():
-                    yield report
-                if is_done:
+            async with aclosing(reports.follow(PING, first=PROMPT)) as following:
+                async for report in following:
+                    if report is not item:
+                        yield report
+                        continue
                     try:
                         value = item.result()
                     except StopAsyncIteration:
@@ -171,19 +172,13 @@ async def call_reports(
                     # a tool that isn't a generator has its value as the only item, after the result
                     if stream.result is None:
                         yield Item(value)
-                    item = _begin(anext(items), reports)
+                    item = begin()
         finally:
             item.cancel()
             with suppress(asyncio.CancelledError, StopAsyncIteration):
                 await item
             await items.aclose()
     yield cast("ToolResult", stream.result)
-
-
-def _begin(item: Awaitable[JSON], reports: Reports[Any]) -> asyncio.Future[JSON]:
-    future = asyncio.ensure_future(item)
-    future.add_done_callback(lambda _: reports.news.set())
-    return future
 
 
 def event_of(report: Any) -> Event:

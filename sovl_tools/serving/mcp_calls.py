@@ -98,21 +98,18 @@ async def reporting(ctx: Context, tool: str) -> AsyncIterator[Callable[[Report],
 
 
 async def _send(ctx: Context, reports: Reports[Report]) -> None:
-    furthest, is_last = float("-inf"), False
-    while not is_last:
-        await reports.news.wait()
-        is_last = reports.is_ended
-        for report in reports.take():
-            if isinstance(report, LogMessage):
-                params = types.LoggingMessageNotificationParams(
-                    level=report.level, logger=report.tool, data=encodable(report.message)
-                )
-                message = types.LoggingMessageNotification(params=params)
-                await ctx.session.send_notification(message, ctx.request_id)
-            elif report.done > furthest:  # the protocol wants it to grow
-                furthest = report.done
-                words = None if report.message is None else encodable(report.message)
-                await ctx.session.report_progress(report.done, report.total, words)
+    furthest = float("-inf")
+    async for report in reports.follow():
+        if isinstance(report, LogMessage):
+            params = types.LoggingMessageNotificationParams(
+                level=report.level, logger=report.tool, data=encodable(report.message)
+            )
+            message = types.LoggingMessageNotification(params=params)
+            await ctx.session.send_notification(message, ctx.request_id)
+        elif report is not None and report.done > furthest:  # the protocol wants it to grow
+            furthest = report.done
+            words = None if report.message is None else encodable(report.message)
+            await ctx.session.report_progress(report.done, report.total, words)
 
 
 def _levels(ctx: Context) -> frozenset[str]:

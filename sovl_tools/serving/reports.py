@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from typing import Generic, TypeAlias, TypeVar
 
@@ -19,15 +19,11 @@ class Reports(Generic[_R]):
     """The reports that haven't been sent yet.
 
     Beyond ``MOST_REPORTS`` the oldest are dropped, unless they are kept.
-
-    Attributes:
-        news: set when there is a report, or the call has ended.
-        is_ended: whether the call has ended.
     """
 
     def __init__(self) -> None:
-        self.news = asyncio.Event()
-        self.is_ended = False
+        self._news = asyncio.Event()
+        self._is_ended = False
         self._waiting: deque[_R] = deque(maxlen=MOST_REPORTS)
         self._kept: deque[_R] = deque()
         self._is_told = False
@@ -48,11 +44,29 @@ class Reports(Generic[_R]):
         if not self._is_told:
             self._is_told = True
             with suppress(RuntimeError):  # the loop is closed
-                self._loop.call_soon_threadsafe(self.news.set)
+                self._loop.call_soon_threadsafe(self._news.set)
 
-    def take(self) -> Iterator[_R]:
-        """Yield the reports, the oldest first."""
-        self.news.clear()
+    async def follow(
+        self, pause: float | None = None, *, first: float | None = None
+    ) -> AsyncGenerator[_R | None]:
+        """Yield the reports as they come, until the end, and None after a pause without any.
+
+        Args:
+            pause: in seconds.
+            first: how long the first pause is, if it is another.
+        """
+        is_last, patience = False, pause if first is None else first
+        while not is_last:
+            try:
+                await asyncio.wait_for(self._news.wait(), patience)
+            except TimeoutError:
+                yield None
+            patience, is_last = pause, self._is_ended
+            for each in self._take():
+                yield each
+
+    def _take(self) -> Iterator[_R]:
+        self._news.clear()
         self._is_told = False
         while self._waiting:
             yield self._waiting.popleft()
@@ -61,5 +75,5 @@ class Reports(Generic[_R]):
 
     def end(self) -> None:
         """Add no more reports."""
-        self.is_ended = True
-        self.news.set()
+        self._is_ended = True
+        self._news.set()
