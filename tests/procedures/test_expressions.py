@@ -133,11 +133,10 @@ def test_expressions_give_values(text: str, value: Any) -> None:
         ("{{ zero }} {{ 1 / zero }}", "division by zero"),
         ("{{ count + text }}", "unsupported operand type(s) for +: 'int' and 'str'"),
         ("{{ count | list }}", "'int' object is not iterable"),
-        ("{{ {1: 2} }}", "a key of an object is an integer, not a string"),
         ("{{ range }}", "a function isn't JSON"),
         ("{{ 'a'.translate({}) }}", "access to attribute 'translate' of 'str' object is unsafe"),
         ("{{ self }}", "a TemplateReference isn't JSON"),
-        ("{{ 1e308 * 10 }}", "the result is inf, which isn't a JSON number"),
+        ("{{ 1e308 * 10 }}", "out of range float values are not JSON compliant"),
         ("{{ text | from_json }}", "from_json can't read the text: Expecting value: line 1"),
         ("{{ '[NaN]' | from_json }}", "from_json can't read the text: NaN is not a JSON number"),
         ("{% set text.x = 1 %}", "cannot assign attribute on non-namespace object"),
@@ -222,7 +221,6 @@ def test_the_sandbox_has_walls(text: str, message: str) -> None:
         ("{{ '{:{}}'.format(1, 10 ** 9) }}", "a width or precision is more than 1,000"),
         ("{{ 9 ** (9 ** 9) }}", "the number has more than 4,300 digits"),
         ("{{ 9 ** 3000 * 9 ** 9000 }}", "the number has more than 4,300 digits"),
-        ("a{{ 10 ** 4300 }}", "the number has more than 4,300 digits"),
         (
             "{{ range(100001) }}",
             "range too big. The sandbox blocks ranges larger than MAX_RANGE (100000)",
@@ -249,15 +247,6 @@ def test_what_is_just_not_too_much_is_given(text: str) -> None:
 def test_what_is_only_handed_on_may_be_as_large_as_it_is() -> None:
     variables = {"x": ["y" * (1 << 21)]}
     assert Template.of("{{ x }}").evaluate(variables) == variables["x"]
-
-
-def test_a_result_that_is_nested_too_deep_has_no_value() -> None:
-    value: Any = []
-    for _ in range(199):
-        value = [value]
-    assert Template.of("{{ x[:] }}").evaluate({"x": value}) == value
-    with pytest.raises(EvaluationError, match="nested more than 200 levels deep"):
-        Template.of("{{ [x] }}").evaluate({"x": value})
 
 
 @check_each(

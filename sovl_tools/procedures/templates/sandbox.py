@@ -10,7 +10,6 @@ Keys precede attributes: ``page.items`` is the object's key of that name, and
 from __future__ import annotations
 
 import json
-import math
 import operator
 import re
 from collections.abc import (
@@ -38,9 +37,6 @@ from sovl_tools.procedures.errors import EvaluationError
 MAX_RESULT = 1 << 20
 """The maximum number of characters of a printed result."""
 
-MAX_DEPTH = 200
-"""The maximum depth of nested lists and objects in a result."""
-
 _MAX_BITS = 14_284  # 4,300 digits, which is what Python prints
 _MAX_WIDTH = 1_000
 
@@ -61,53 +57,27 @@ def _check_widths(*widths: Any) -> None:
 _LISTS = (list, tuple, range, Iterator, KeysView, ValuesView, ItemsView)
 
 
+def _converted(value: object) -> JSON:
+    """Return what JSON has in place of a value that it lacks."""
+    if isinstance(value, _LISTS):
+        return list(value)
+    if isinstance(value, Undefined):
+        str(value)  # raises the undefined value's error
+    raise EvaluationError(f"{with_article(kind(value))} isn't JSON")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_converted)
+
+
 def as_json(value: object) -> JSON:
     """Return a result as plain JSON that shares no value with the variables.
 
     Tuples, ranges and generators become lists.
 
     Raises:
-        EvaluationError: it is something else, or larger or deeper than a result can be.
+        EvaluationError: it is something else, or longer than a result can be.
     """
-    length = 0
-
-    def count(more: int) -> None:
-        nonlocal length
-        length += 1 + more
-        _check_length(length)
-
-    def copied(value: object, level: int) -> JSON:
-        if isinstance(value, str):
-            count(len(value))
-            return str(value)
-        count(value.bit_length() // 3 if isinstance(value, int) else 0)
-        if value is None or isinstance(value, bool | int | float):
-            return _checked_number(value) if value else value
-        if level == MAX_DEPTH:
-            raise EvaluationError(f"the result is nested more than {MAX_DEPTH} levels deep")
-        if isinstance(value, dict):
-            odd = next((key for key in value if not isinstance(key, str)), None)
-            if odd is not None or None in value:
-                what = with_article(kind(odd))
-                raise EvaluationError(f"a key of an object is {what}, not a string")
-            count(sum(map(len, value)))
-            return {str(key): copied(each, level + 1) for key, each in value.items()}
-        if isinstance(value, _LISTS):
-            return [copied(each, level + 1) for each in value]
-        if isinstance(value, Undefined):
-            str(value)  # raises the undefined value's error
-        raise EvaluationError(f"{with_article(kind(value))} isn't JSON")
-
-    return copied(value, 0)
-
-
-def _checked_number(number: float) -> float:
-    if isinstance(number, int):
-        if number.bit_length() > _MAX_BITS:
-            raise EvaluationError("the number has more than 4,300 digits")
-    elif not math.isfinite(number):
-        raise EvaluationError(f"the result is {number}, which isn't a JSON number")
-    return number
+    return json.loads(joined(_ENCODER.iterencode(value)))
 
 
 def as_text(value: object) -> str:
@@ -116,10 +86,7 @@ def as_text(value: object) -> str:
     Raises:
         EvaluationError: it isn't JSON, or too long.
     """
-    if isinstance(value, str):
-        _check_length(len(value))
-        return str(value)
-    return json.dumps(as_json(value), ensure_ascii=False)
+    return joined([str(value)] if isinstance(value, str) else _ENCODER.iterencode(value))
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -255,8 +222,10 @@ def _wordwrap(
 
 def _to_json(value: Any, indent: int | None = None) -> str:
     _check_widths(indent)
-    encoder = json.JSONEncoder(ensure_ascii=False, indent=indent)
-    return joined(encoder.iterencode(as_json(value)))
+    encoder = json.JSONEncoder(
+        ensure_ascii=False, allow_nan=False, indent=indent, default=_converted
+    )
+    return joined(encoder.iterencode(value))
 
 
 def _from_json(text: Any) -> JSON:
