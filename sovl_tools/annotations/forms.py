@@ -34,7 +34,6 @@ from sovl_tools.annotations.kind import (
 )
 from sovl_tools.annotations.scalars import scalar_of
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.keywords import KEYWORDS
 
 
@@ -68,20 +67,13 @@ ANNOTATED = _Annotated()
 
 def _describe_by_rules(builder: Builder, annotation: Any) -> Schema | None:
     """Return the schema of a type that pydantic validates by rules; None if it can't."""
-    if not has_rules(annotation):
-        return None
-    try:
-        schema = MODEL.describe(builder, annotation)
-    except InexpressibleError as error:
-        if error.is_open:
-            raise
-        return None
-    members = schema.get("anyOf", ())
-    numbers = [each for each in members if each.get("type") == "number" and len(each) > 1]
-    if getattr(annotation.__origin__, "__module__", "") == "decimal" and len(numbers) == 1:
-        # A number with bounds, or text: only the number, because bounds don't apply to text.
-        return {**numbers[0], **{key: each for key, each in schema.items() if key != "anyOf"}}
-    return schema
+    if has_rules(annotation):
+        try:
+            return MODEL.describe(builder, annotation)
+        except InexpressibleError as error:
+            if error.is_open:
+                raise
+    return None
 
 
 _BOUNDS = {
@@ -188,48 +180,21 @@ class _Union(Kind):
 
     def convert(self, build: Build, annotation: Any) -> Convert:
         exact: set[type] = set()
-        limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]] = []
-        members: list[tuple[Any, Schema]] = []
+        members: list[Any] = []
         for each in typing.get_args(annotation):
             # An Annotated is described by its type, unless pydantic changes more.
             is_described = typing.get_origin(each) is typing.Annotated and not has_rules(each)
-            member, *metadata = typing.get_args(each) if is_described else (each,)
-            scalar = scalar_of(member)
-            schema = {} if scalar is None else dict(scalar.schema)
-            limits: Schema = {}
-            for constraint in filter(_is_constraint, metadata):
-                limits |= _keywords(constraint, schema)
-            members.append((member, limits))
-            with suppress(Exception):  # a member need not be hashable
-                types = _EXACT.get(member, ())
-                if types and limits:
-                    limited.append((types, compile_schema(limits).is_valid))
-                else:
-                    exact.update(types)
+            members.append(typing.get_args(each)[0] if is_described else each)
+            with suppress(TypeError):  # a member need not be hashable
+                exact.update(_EXACT.get(members[-1], ()))
         made = sorted(
-            (each for each in members if each[0] is not NoneType),
-            key=lambda each: getattr(scalar_of(each[0]), "rank", 0),
+            (each for each in members if each is not NoneType),
+            key=lambda each: getattr(scalar_of(each), "rank", 0),
         )
         if len(made) == 1:
-            return optional(build(made[0][0]))
-        every = [(known_keys(each), _within(limits, build(each))) for each, limits in made]
-        return _Alternatives(frozenset(exact), limited, tuple(every)).convert
-
-
-def _within(limits: Schema, convert: Convert) -> Convert:
-    """Return a member's converter that leaves arrays and objects of other lengths to others."""
-    lengths: dict[type, tuple[float, float]] = {
-        list: (limits.get("minItems", 0), limits.get("maxItems", inf)),
-        dict: (limits.get("minProperties", 0), limits.get("maxProperties", inf)),
-    }
-
-    def convert_within(value: Any) -> Any:
-        room = lengths.get(type(value))
-        if room is not None and not room[0] <= len(value) <= room[1]:
-            raise ConversionError([((), "is too long or too short")])
-        return convert(value)
-
-    return convert if {*lengths.values()} == {(0, inf)} else convert_within
+            return optional(build(made[0]))
+        every = tuple((known_keys(each), build(each)) for each in made)
+        return _Alternatives(frozenset(exact), every).convert
 
 
 UNION = _Union()
@@ -251,17 +216,14 @@ class _Alternatives(NamedTuple):
 
     Attributes:
         exact: types of values that stay unchanged.
-        limited: types whose values stay unchanged if they match.
         members: what else can be made, in order, with the keys that an object can have.
     """
 
     exact: frozenset[type]
-    limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]]
     members: tuple[tuple[Collection[str] | None, Convert], ...]
 
     def convert(self, value: Any) -> Any:
-        kind = type(value)
-        if kind in self.exact or any(kind in types and fits(value) for types, fits in self.limited):
+        if type(value) in self.exact:
             return value
         if not isinstance(value, dict | list):
             return self._first_fit(value)

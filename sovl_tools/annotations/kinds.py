@@ -212,7 +212,11 @@ class SchemaBuilder:
         if annotation not in self._made:
             definition = _Definition(re.sub(r"\W+", "_", name).strip("_"))
             self._made[annotation] = definition  # already now, because it may refer to itself
-            definition.schema = make()
+            try:
+                definition.schema = make()
+            except BaseException:
+                del self._made[annotation]
+                raise
         definition = self._made[annotation]
         # Names are given at the end; until then types of one name must not look alike.
         reference = {"$ref": f"#/$defs/{definition.name}/{id(definition)}"}

@@ -20,8 +20,10 @@ from sovl_tools.model.former_names import refuse_attribute
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.applicators import kinds, values_of
 from sovl_tools.schema.dynamic import is_dynamic, stated
-from sovl_tools.signature.inference import Inference, infer, parameters_of
-from sovl_tools.signature.signature import from_function
+from sovl_tools.schema.engine import problems_at
+from sovl_tools.schema.problem import describe, explained
+from sovl_tools.schema.subschemas import SchemaNode
+from sovl_tools.signature.inference import Inference, infer
 
 
 class Options(NamedTuple):
@@ -48,10 +50,8 @@ class Options(NamedTuple):
 NO_OPTIONS = Options()
 
 
-def infer_definition(
-    function: Callable[..., Any], options: Options, *, is_bound: bool = False
-) -> ToolDefinition:
-    """Return the definition of a function; of one that will be bound, without its first parameter.
+def infer_definition(function: Callable[..., Any], options: Options) -> ToolDefinition:
+    """Return the definition of a function; of a method, without its first parameter.
 
     Raises:
         InferenceError: its parameters can't be expressed, or an option names none of them.
@@ -60,7 +60,7 @@ def infer_definition(
     documentation = documentation_of(function)
     inference = infer(
         function,
-        is_method=is_bound or is_method(function),
+        is_method=is_method(function),
         documentation=documentation,
         described={
             name for name, each in options.params.items() if _is_whole(each) or _is_listing(each)
@@ -228,22 +228,13 @@ def _required(
 
 
 def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None:
-    """Reject a default that plainly breaks its own schema, so that nothing would be supplied."""
-    default, types, values = (schema.get(key) for key in ("default", "type", "enum"))
-    admitted = [types] if isinstance(types, str) else types
-    if callable(default):  # known when the schema is asked for
+    """Reject a default that breaks its own schema, so that nothing would be supplied."""
+    if is_dynamic(schema):  # known when the schema is asked for
         return
-    # JSON Schema takes 5.0 for an integer, and Python True for one, which JSON doesn't.
-    is_whole = type(default) is int or (type(default) is float and default.is_integer())
-    kinds = ["integer", "number"] if is_whole else [kind(default)]
-    if isinstance(admitted, list) and not any(each in admitted for each in kinds):
-        broken = f"type {types!r}"
-    elif isinstance(values, list) and not is_dynamic(values) and default not in values:
-        broken = f"enum {values!r:.60}"
-    else:
-        return
-    message = f"its default {default!r:.60} does not match its {broken}"
-    raise InferenceError(_qualified(function), name, message, "give it another default")
+    default = schema["default"]
+    for problem in explained(problems_at(SchemaNode((), dict(schema), dict(schema), ()), default)):
+        message = f"its default {describe(problem)}"
+        raise InferenceError(_qualified(function), name, message, "give it another default")
 
 
 def _is_whole(fragment: Any) -> bool:
@@ -265,41 +256,16 @@ def bind_definition(
 ) -> ToolDefinition:
     """Return the definition of a method with what the functions in its schema are given, or None.
 
-    The first parameter of a bound method isn't one of the tool's, whatever it is called. What can't
-    be inferred, or not yet, is reported when someone asks for the parameters.
+    What can't be inferred yet is reported when someone asks for the parameters.
     """
-    is_odd = inspect.ismethod(method) and not is_method(definition.function)
     look: Any = vars(definition).get(_LOOK)
-    if is_odd:
-        look = partial(look, is_bound=True) if look else partial(_without_first, definition)
-    elif look is None:
+    if look is None:
         return replace(definition, function=method, instance=instance)
     made = PendingDefinition.after(definition, look, function=method, instance=instance)
     # Now, so that errors are found at the registration where that is possible.
     with suppress(InferenceError):
         _ = made.parameters
     return made
-
-
-def _without_first(definition: ToolDefinition) -> ToolDefinition:
-    """Return a definition without the parameter that receives the instance.
-
-    Raises:
-        InferenceError: the function doesn't have one that could.
-    """
-    function = definition.function
-    signature = from_function(function)
-    parameters_of(function, signature, is_method=True)
-    first = signature.parameters[0].name
-    whole = definition.parameters
-    parameters = {
-        **whole,
-        "properties": {name: each for name, each in whole["properties"].items() if name != first},
-        "required": [name for name in whole["required"] if name != first],
-    }
-    types = {name: each for name, each in definition.types.items() if name != first}
-    remarks = tuple(each for each in definition.remarks if each[0] != first)
-    return replace(definition, parameters=parameters, types=types, remarks=remarks)
 
 
 class PendingDefinition(ToolDefinition):

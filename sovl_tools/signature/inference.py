@@ -239,59 +239,37 @@ def implied(
         described: parameters whose schemas are given elsewhere, so that their types need no JSON.
         with_none: whether fields that are None by default show null.
     """
-    arguments = [*_arguments(signature, function)]
-    # each round finds one more annotation that can't be used, and omits it in the next
-    while True:
-        try:
-            return _inferred(arguments, texts, with_none=with_none)
-        except _UnusableError as failure:
-            index, error = failure.index, failure.error
-            if arguments[index].name in described and isinstance(error, InexpressibleError):
-                arguments[index] = arguments[index]._replace(hint=Any, inner=Any)
-            else:
-                arguments[index] = arguments[index]._replace(inner=EMPTY, error=error)
-
-
-class _UnusableError(Exception):
-    """The annotation or the default of an argument has no schema."""
-
-    def __init__(self, index: int, error: Exception) -> None:
-        super().__init__(index, error)
-        self.index, self.error = index, error
-
-
-def _inferred(
-    arguments: list[_Argument], texts: Mapping[str, str], *, with_none: bool
-) -> Inference:
-    """Return the description of the arguments.
-
-    Raises:
-        _UnusableError: an argument has no schema.
-    """
     builder = SchemaBuilder(with_none=with_none)
+    arguments: list[_Argument] = []
     inexact: dict[str, JSON] = {}
     warnings: list[tuple[str, str]] = []
-    described = []
+    found = []
     schema: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
-    for index, each in enumerate(arguments):
+    for each in _arguments(signature, function):
         try:
             own = _property(builder, each, texts.get(each.name), inexact)
-        except Exception as error:
-            raise _UnusableError(index, error) from error
+        except Exception as error:  # noqa: BLE001 - an annotation runs its author's code
+            builder.warnings = []
+            if each.name in described and isinstance(error, InexpressibleError):
+                each = each._replace(hint=Any, inner=Any)  # noqa: PLW2901 - it is described elsewhere
+            else:
+                each = each._replace(inner=EMPTY, error=error)  # noqa: PLW2901 - nothing is known of it
+            own = _property(builder, each, texts.get(each.name), inexact)
+        arguments.append(each)
         if not each.is_rest:
             schema["properties"][each.name] = own
             schema["required"] += [each.name] * each.is_required
         elif each.error is None:  # **kwargs
             schema["additionalProperties"] = own or True
         if "description" in own and description_of(each.inner) is not None:
-            described.append(each.name)
+            found.append(each.name)
         warnings += [(each.name, message) for message in builder.warnings]
         builder.warnings = []
     return Inference(
         builder.with_definitions(schema),
         {each.name: each.hint for each in arguments if not each.is_rest},
         tuple(warnings),
-        frozenset(described),
+        frozenset(found),
         {each.name: each.error for each in arguments if each.error is not None},
         inexact,
     )

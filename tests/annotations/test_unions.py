@@ -10,7 +10,6 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
-from sovl_tools.annotations.kind import ConversionError
 from tests.annotations.test_conversion import converted
 from tests.tables import check_each
 
@@ -99,20 +98,3 @@ def test_a_model_that_ignores_keys_does_not_hide_one_that_knows_them(pydantic: A
     assert converted(short | long, {"a": 1, "d": 1}) == short(a=1)
     assert converted(kinds.List[short | long], [given]) == [long(a=1, c=DAY)]
     assert converted(short | Dated, {"a": 1, "day": DAY_TEXT}) == short(a=1)
-
-
-def test_an_array_or_an_object_of_a_length_that_a_member_refuses_is_another_member() -> None:
-    library = pytest.importorskip("annotated_types")
-    one_or_two = Annotated[kinds.List[str], library.Len(1, 2)]
-    either = kinds.Union[one_or_two, tuple[str, ...]]
-    assert [converted(either, value) for value in ([], ["a"], ["a"] * 3)] == [
-        (),
-        ["a"],
-        ("a",) * 3,
-    ]
-    some = Annotated[dict[str, date], library.MinLen(1)]
-    assert converted(kinds.Union[some, Named], {}) == {}
-    assert converted(kinds.Union[some, Dated], {"day": DAY_TEXT}) == {"day": DAY}
-    assert converted(kinds.Union[Annotated[list, library.MinLen(1)], tuple], []) == ()
-    with pytest.raises(ConversionError, match="too long or too short"):
-        converted(kinds.Union[one_or_two, date], [])

@@ -88,12 +88,12 @@ def test_a_default_in_a_fragment_supplies_a_parameter() -> None:
 @check_each(
     ("fragment", "words"),
     [
-        ({"default": 3}, "its default 3 does not match its type 'string'"),
+        ({"default": 3}, "its default must be a string, not the integer 3"),
         (
             {"type": "integer", "default": True},
-            "its default True does not match its type 'integer'",
+            "its default must be an integer, not the boolean true",
         ),
-        ({"enum": ["a"], "default": "b"}, "its default 'b' does not match its enum ['a']"),
+        ({"enum": ["a"], "default": "b"}, 'its default must be one of "a", not "b"'),
     ],
 )
 def test_a_default_that_breaks_its_own_schema_supplies_nothing(
