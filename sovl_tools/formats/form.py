@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from inspect import CO_VARKEYWORDS
-from types import CodeType
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.annotations.hints import underlying
 from sovl_tools.formats.base import ROOT, Loss, Options, Shape
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.providers import Dialect, Provider
@@ -73,21 +70,10 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
         for name, most in form.provider.size.items():
             if size[name] > most:
                 raise StrictError(ROOT, f"it has {size[name]:,} {name}, more than {most:,}")
-    losses = found.losses
-    if "additionalProperties" not in parameters and _takes_any_keyword(tool):
-        message = "the function takes other arguments too, which can't be given"
-        losses += (Loss("rewritten", ROOT, message),)
-    losses += refused_names(parameters, found.schema, found.names, form.provider)
+    names = refused_names(parameters, found.schema, found.names, form.provider)
     undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
     definition = form.define(tool, found.schema, {"strict": True})
-    return Shape(tool, definition, losses, undo, is_strict=True)
-
-
-def _takes_any_keyword(tool: ToolDefinition) -> bool:
-    if tool.deferred is not None:
-        return tool.deferred.takes_any_keyword
-    code = getattr(underlying(tool.function), "__code__", None)
-    return isinstance(code, CodeType) and bool(code.co_flags & CO_VARKEYWORDS)
+    return Shape(tool, definition, (*found.losses, *names), undo, is_strict=True)
 
 
 def not_strict(shape: Shape, why: StrictError) -> Shape:

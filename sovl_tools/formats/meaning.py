@@ -1,4 +1,4 @@
-"""What schemas say: in words for a model, and of null; and which exclude each other.
+"""What schemas say: in words for a model, and about null.
 
 A keyword that a provider does not take goes into the description instead. Values are written as
 JSON, since that is how the model writes its arguments.
@@ -129,34 +129,3 @@ def accepts_null(
         return False
     values = [schema["const"]] if "const" in schema else schema.get("enum", [None])
     return None in values
-
-
-def are_disjoint(branches: Sequence[Mapping[str, JSON]]) -> bool:
-    """Return whether alternatives certainly exclude each other.
-
-    They do by their types, or by a property that is required and has another value in each.
-    """
-    types = [each.get("type") for each in branches]
-    plain = {each for each in types if isinstance(each, str)}
-    # every integer is a number
-    if len(plain) == len(types) and not {"number", "integer"} <= plain:
-        return True
-    marks = [_marks(each) for each in branches]
-    names = set(marks[0]).intersection(*marks[1:]) if marks else set()
-    return any(len({each[name] for each in marks}) == len(marks) for name in names)
-
-
-def _marks(schema: Mapping[str, JSON]) -> dict[str, str]:
-    """Return the text that each required property of an object must be, where it is only one."""
-    if schema.get("type") != "object":
-        return {}
-    properties = schema.get("properties", {})
-    wanted = {name: properties.get(name) for name in schema.get("required", ())}
-    values = {
-        name: [each["const"]] if "const" in each else each.get("enum", ())
-        for name, each in wanted.items()
-        if isinstance(each, dict)
-    }
-    return {
-        name: each[0] for name, each in values.items() if len(each) == 1 and type(each[0]) is str
-    }

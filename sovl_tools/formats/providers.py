@@ -53,7 +53,6 @@ class Dialect:
         is_recursive: whether definitions may refer to themselves.
         wraps_references: whether a reference with other keywords next to it becomes an ``anyOf`` of
             one, next to which they can be.
-        tells_by_first: whether objects that are alternatives must differ in their first names.
     """
 
     keeps: frozenset[str] | None = None
@@ -64,7 +63,6 @@ class Dialect:
     require_all: bool = False
     is_recursive: bool = True
     wraps_references: bool = False
-    tells_by_first: bool = False
 
     @cached_property
     def plain(self) -> frozenset[str]:
@@ -132,7 +130,6 @@ OPENAI = Provider(
         {"format": _FORMATS.__contains__, "pattern": lambda pattern: not is_elaborate(pattern)},
         require_all=True,
         wraps_references=True,
-        tells_by_first=True,
     ),
     {"properties": 5000, "values": 1000},
     tools=128,

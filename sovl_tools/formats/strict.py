@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sovl_tools.formats.base import ROOT, Loss
-from sovl_tools.formats.meaning import accepts_null, are_disjoint, is_silent
+from sovl_tools.formats.meaning import accepts_null, is_silent
 from sovl_tools.formats.providers import Dialect
 from sovl_tools.formats.recursion import recursions
 from sovl_tools.formats.transformer import Transformer
@@ -126,8 +126,6 @@ class _Strict(Transformer):
             raise StrictError((*path, alone), f"{alone} is next to other keywords")
         if alone == "$ref":
             return self._followed(schema, path)
-        if self.dialect.tells_by_first:
-            self._warn_of_first(schema[alone], (*path, alone))
         return schema, path
 
     def _followed(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
@@ -135,7 +133,7 @@ class _Strict(Transformer):
         found = self.definitions.lookup(schema["$ref"])
         if not isinstance(found.target, dict | bool):
             raise StrictError(path, f"the reference {schema['$ref']!r} can't be followed")
-        if "$ref" in self.target(found.target):
+        if "$ref" in self._target(found.target):
             raise StrictError(path, "it refers only to itself")
         if self.dialect.is_recursive:
             return schema, path
@@ -144,6 +142,14 @@ class _Strict(Transformer):
             target = {**found.target, **beside}
             return self.prepared(*self.direct(target, (*ROOT, *found.path)))
         return schema, path
+
+    def _target(self, schema: JSON) -> dict[str, JSON]:
+        """Return the schema at the end of references; one of them if they lead in a circle."""
+        seen = []
+        while isinstance(schema, dict) and "$ref" in schema and schema not in seen:
+            seen.append(schema)
+            schema = self.definitions.lookup(schema["$ref"]).target
+        return schema if isinstance(schema, dict) else {}
 
     def _typed(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         if "type" not in schema:
@@ -210,14 +216,6 @@ class _Strict(Transformer):
             if optional:
                 self.optional.append((copy, optional))
         return copy
-
-    def _warn_of_first(self, branches: list[JSON], place: Path) -> None:
-        found = [self.target(each) for each in branches]
-        # a model that has written the first name has chosen the alternative
-        names = [next(iter(each["properties"])) for each in found if each.get("properties")]
-        if len(names) > len({*names}) and not are_disjoint(found):
-            message = "alternatives that begin with the same property can be rejected"
-            self.record("doubt", place, message)
 
 
 def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[str, JSON]:

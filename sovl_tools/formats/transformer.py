@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sovl_tools.formats.base import ROOT, Kind, Loss
-from sovl_tools.formats.meaning import are_disjoint, is_idle, is_silent, note, with_notes
+from sovl_tools.formats.meaning import is_idle, is_silent, note, with_notes
 from sovl_tools.formats.providers import Dialect, Provider, are_choices
 from sovl_tools.model.document import JSON, Path, copied, kind, pointer
 from sovl_tools.schema.keywords import ANNOTATIONS, SILENT
@@ -152,8 +152,6 @@ class Transformer(Rewrite):
                 made[keyword] = self.value(keyword, value, path)
             elif keyword == "oneOf" and "anyOf" not in schema:
                 made["anyOf"] = self.value(keyword, value, path)
-                if not are_disjoint([self.target(each) for each in value]):
-                    self.record("rewritten", (*path, keyword), "oneOf is written as anyOf")
             elif not is_silent(keyword):
                 moved.append(keyword)
         return made, moved
@@ -191,14 +189,6 @@ class Transformer(Rewrite):
         ):  # these three depend on each other
             keyword, value = "patternProperties", schema["patternProperties"]
         return self.dialect.takes(keyword, value)
-
-    def target(self, schema: JSON) -> dict[str, JSON]:
-        """Return the target of a schema's references; itself if it doesn't have one."""
-        seen = []
-        while isinstance(schema, dict) and "$ref" in schema and schema not in seen:
-            seen.append(schema)
-            schema = self.definitions.lookup(schema["$ref"]).target
-        return schema if isinstance(schema, dict) else {}
 
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
         """Return true or false as a subschema that is an object."""

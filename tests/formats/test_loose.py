@@ -136,7 +136,6 @@ def test_gemini_is_told_some_keywords_in_others(schema: Any, expected: Any) -> N
             {"type": "number", "description": "Greater than 2."},
             "moved",
         ),
-        ({"oneOf": [TEXT, TEXT]}, {"anyOf": [TEXT, TEXT]}, "rewritten"),
         ({**TEXT, "examples": ["x"]}, {**TEXT, "description": 'Examples: "x".'}, "moved"),
         ({"not": {"const": 1}}, {"description": 'Must not match {"const":1}.'}, "moved"),
         (

@@ -13,13 +13,6 @@ openai, openai_responses, openrouter = "openai", "openai-responses", "openrouter
 OPEN = {"type": "object", "additionalProperties": TEXT}
 
 
-def loosened(parameters: dict[str, Any]) -> str:
-    """Return why a tool is not strict."""
-    shape = shaped(openai, tool(parameters), strict=True)
-    assert not shape.is_strict
-    return shape.losses[0].message
-
-
 def test_a_definition_is_nested() -> None:
     shape = shaped(openai, tool(arguments("text", text=TEXT)))
     assert shape.definition == {
@@ -108,10 +101,3 @@ def test_an_elaborate_pattern_is_told_in_words(pattern: str) -> None:
     shape = shaped(openai, tool(arguments("a", a={**TEXT, "pattern": pattern})), strict=True)
     assert "pattern" not in shape.definition["function"]["parameters"]["properties"]["a"]
     assert [each.kind for each in shape.losses] == ["moved"]
-
-
-def test_that_the_function_takes_other_arguments_is_told() -> None:
-    parameters = arguments(a=TEXT)
-    del parameters["additionalProperties"]
-    (loss,) = shaped(openai, tool(parameters), strict=True).losses
-    assert (loss.kind, loss.path) == ("rewritten", ("parameters",))

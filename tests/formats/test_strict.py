@@ -184,13 +184,6 @@ def test_alternatives_are_any_of() -> None:
         assert [kind for kind, _, _ in losses_of(schema)] == ["moved"]
 
 
-def test_alternatives_that_may_overlap_are_told_of() -> None:
-    schema = {"oneOf": [{**TEXT, "pattern": "a"}, {**TEXT, "pattern": "b"}]}
-    assert losses_of(schema) == [("rewritten", "properties/a/oneOf", "oneOf is written as anyOf")]
-    overlapping = {"oneOf": [{"type": "integer"}, {"type": "number"}]}
-    assert losses_of(overlapping)[0][0] == "rewritten"
-
-
 def test_definitions_are_narrowed_once_and_may_refer_to_themselves() -> None:
     tree = {
         "type": "object",
@@ -241,18 +234,6 @@ def test_arguments_that_depend_on_one_another_can_not_be_strict(whole: dict[str,
     with pytest.raises(StrictError) as caught:
         strict_subset({**arguments(a=TEXT, b=TEXT), **whole}, OPENAI)
     assert caught.value.path == ("parameters", next(iter(whole)))
-
-
-def test_alternatives_that_a_required_text_tells_apart_exclude_one_another() -> None:
-    def one(kind: str) -> dict[str, Any]:
-        const = {**TEXT, "const": kind}
-        return {**arguments(kind=const), "required": ["kind"], "additionalProperties": False}
-
-    more = {"$defs": {"b": one("b")}}
-    assert losses_of({"oneOf": [one("a"), {"$ref": "#/$defs/b"}]}, **more) == []
-    free = {**one("a"), "required": []}
-    for branches in ([one("a"), one("a")], [free, one("b")]):
-        assert "oneOf is written as anyOf" in [each[2] for each in losses_of({"oneOf": branches})]
 
 
 def test_only_the_shortest_array_is_enforced_at_anthropic() -> None:

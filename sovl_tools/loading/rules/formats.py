@@ -47,9 +47,8 @@ def moved_to_description(case: FormatCase) -> Iterator[Finding]:
 def rewritten_for_format(case: FormatCase) -> Iterator[Finding]:
     """A provider's definition says something otherwise, and less exactly.
 
-    Alternatives that exclude each other become alternatives, an object can't have properties that
-    are not listed, and the like. When the tool is called, arguments are checked against the
-    manifest.
+    An object can't have properties that aren't listed, for example. When the tool is called,
+    arguments are checked against the manifest.
     """
     yield from _finding(case)
 
