@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MethodType
 from typing import Any
@@ -144,38 +144,37 @@ def _clash(rule: Rule, later: Candidate, first: Candidate, claim: str, number: i
 
 
 def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
-    """Return the findings about tools that have the description of an earlier one.
+    """Return the findings about tools that have the description of an earlier one."""
 
-    A hundred are reported; more of them were made by a program.
-    """
-    found: list[Diagnostic] = []
-    known: dict[str, str] = {}
-    for each in candidates:
-        if each.status != "loaded":  # others can't be called
-            continue
+    def described(each: Candidate) -> str:
         words = each.description.casefold().split()
-        first = known.setdefault(" ".join(words), each.name)
-        if first != each.name and len(words) >= _FEWEST_WORDS:
-            found += _located(each, ask((shared_description,), first))
-            if len(found) == MAX_FINDINGS:
-                break
-    return found
+        return " ".join(words) if len(words) >= _FEWEST_WORDS else each.name
+
+    return _alike(candidates, described, lambda _, first: ask((shared_description,), first))
 
 
 def confusable_names(candidates: Iterable[Candidate]) -> list[Diagnostic]:
     """Return the findings about tools whose names look like that of an earlier one."""
-    found: list[Diagnostic] = []
+    return _alike(
+        candidates,
+        lambda each: skeleton(each.name),
+        lambda name, first: ask((confusable_name,), ListedTool(name, (), same=first)),
+    )
+
+
+def _alike(
+    candidates: Iterable[Candidate],
+    key: Callable[[Candidate], str],
+    found: Callable[[str, str], list[Verdict]],
+) -> list[Diagnostic]:
+    """Return the findings about loaded tools with the key of an earlier one, a hundred at most."""
     known: dict[str, str] = {}
+    diagnostics: list[Diagnostic] = []
     for each in candidates:
-        if each.status != "loaded":
-            continue
-        first = known.setdefault(skeleton(each.name), each.name)
-        if first != each.name:
-            case = ListedTool(each.name, (), same=first)
-            found += _located(each, ask((confusable_name,), case))
-            if len(found) == MAX_FINDINGS:
-                break
-    return found
+        first = known.setdefault(key(each), each.name) if each.status == "loaded" else each.name
+        if first != each.name and len(diagnostics) < MAX_FINDINGS:
+            diagnostics += _located(each, found(each.name, first))
+    return diagnostics
 
 
 def unknown_replacements(catalog: Catalog) -> list[Diagnostic]:

@@ -14,7 +14,7 @@ from sovl_tools.authoring.aitool import AITool, definition_of_instance
 from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of, is_method
 from sovl_tools.loading.import_errors import error_text
 from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.location import location_of, location_of_text
+from sovl_tools.loading.location import location_of
 from sovl_tools.loading.rules import agreement, description, module, schema
 from sovl_tools.loading.rules.agreement_case import AgreementCase
 from sovl_tools.loading.rules.manifest import value_words, without_repeats
@@ -128,7 +128,7 @@ def _errors(definition: ToolDefinition, document: dict[str, JSON] | str) -> Iter
     if problems or isinstance(document, str):
         return
     broken = schema.errors_of(document).verdicts
-    yield from (_placed(verdict, definition, document) for verdict in broken)
+    yield from (_placed(verdict, definition) for verdict in broken)
     # a definition with problems isn't compared with its function
     for verdict in [] if broken or is_method(function) else disagreements(definition):
         # the rules for folders speak of a manifest; this is a schema
@@ -177,25 +177,15 @@ def _weaknesses(definition: ToolDefinition) -> Iterator[Diagnostic]:
 def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Diagnostic]:
     yield from _weaknesses(definition)
     for verdict in [*description.verdicts(document), *_schema_warnings(definition, document)]:
-        yield _placed(verdict, definition, document)
+        yield _placed(verdict, definition)
 
 
-def _placed(verdict: Verdict, definition: ToolDefinition, document: dict[str, JSON]) -> Diagnostic:
-    """Return a manifest's finding at the text in the source that it is about."""
-    subject, base = _subject(definition), ("parameters", "properties")
+def _placed(verdict: Verdict, definition: ToolDefinition) -> Diagnostic:
+    """Return a manifest's finding at the parameter or the function that it is about."""
     place = verdict.finding.place
     path = place.path if isinstance(place, ManifestPlace) else ()
-    is_value = isinstance(place, ManifestPlace) and place.of == "value"
-    value: JSON = document
-    for key in path if is_value else ():
-        value = value[key]
-    text = value if isinstance(value, str) else str(path[-1])
-    part = place.part if isinstance(place, ManifestPlace) else ""
-    found = location_of_text(subject, text, part)
-    if found is None:
-        parameter = str(path[2]) if path[:2] == base and path[2:] else None
-        found = location_of(subject, parameter)
-    return verdict.at(*found, tool=definition.name)
+    parameter = str(path[2]) if path[:2] == ("parameters", "properties") and path[2:] else None
+    return verdict.at(*location_of(_subject(definition), parameter), tool=definition.name)
 
 
 def _schema_warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Verdict]:

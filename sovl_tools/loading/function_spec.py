@@ -16,8 +16,6 @@ from sovl_tools.model.document import JSON, copied, dotted, encodes
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.model.folder import FIELDS
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
-from sovl_tools.schema.engine import published
-from sovl_tools.schema.problem import describe
 from sovl_tools.schema.subschemas import needed_definitions, nodes
 from sovl_tools.signature.inference import Inference, implied, parameters_of, refusals
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
@@ -39,7 +37,7 @@ class FunctionSpec:
         fields: other keys of a manifest.
         required_by_decorator: parameters that the decorator requires.
         losses: settings of the decorator that a manifest can't contain.
-        left_out: messages about omitted parts of the schemas.
+        notes: messages about omitted parts of the schemas.
     """
 
     signature: Signature
@@ -50,7 +48,7 @@ class FunctionSpec:
     fields: Mapping[str, JSON] = field(default_factory=dict)
     required_by_decorator: frozenset[str] = frozenset()
     losses: tuple[InferenceError, ...] = ()
-    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def arguments(self) -> dict[str, Parameter]:
@@ -91,22 +89,8 @@ class FunctionSpec:
 
     @cached_property
     def documentation(self) -> Documentation:
-        """The docstring, or the decorator's description, as far as a manifest can contain it."""
-        found = self.document()
-        kept = {key: each for key, each in found.parameters.items() if unwritable(each) is None}
-        text = found.description if unwritable(found.description) is None else ""
-        return found._replace(description=text, parameters=kept)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Messages about omitted parts."""
-        found, taken = self.document(), self.parameters["properties"].keys() - self.described
-        texts = {key: text for key, text in found.parameters.items() if key in taken}
-        said = {f"the description of {key!r}": text for key, text in texts.items()}
-        said["the description"] = found.description
-        flaws = {key: unwritable(text) for key, text in said.items()}
-        words = (f"{key} is omitted: {flaw}" for key, flaw in flaws.items() if flaw is not None)
-        return (*self.left_out, *words)
+        """The docstring, or the decorator's description."""
+        return self.document()
 
     def undescribed(self, names: Collection[str]) -> list[str]:
         """Return a message about the parameters without a description, if any."""
@@ -173,16 +157,13 @@ def function_spec(
     else:
         said = said or implied(signature, function)
         spec = _from_signature(function, signature, said, document)
-    spec = _without_needless_defaults(spec)
-    if unwritable(spec.parameters) is None:
-        return spec
-    return _without_unwritable(spec, getattr(function, "__qualname__", type(function).__qualname__))
+    return _without_unwritable_defaults(_without_needless_defaults(spec))
 
 
 def _without_needless_defaults(spec: FunctionSpec) -> FunctionSpec:
     """Omit the defaults of required parameters."""
     properties = dict(spec.parameters["properties"])
-    notes = list(spec.left_out)
+    notes = list(spec.notes)
     for name in spec.parameters["required"]:
         if "default" in properties[name]:
             own = properties[name]
@@ -190,7 +171,7 @@ def _without_needless_defaults(spec: FunctionSpec) -> FunctionSpec:
             if spec.arguments[name].default is REQUIRED:
                 notes.append(f"the default of {name!r} is omitted: the function doesn't have one")
     parameters = {**spec.parameters, "properties": properties}
-    return replace(spec, parameters=parameters, left_out=tuple(notes))
+    return replace(spec, parameters=parameters, notes=tuple(notes))
 
 
 def _without_parameters(schema: dict[str, JSON], names: Collection[str]) -> dict[str, JSON]:
@@ -224,25 +205,20 @@ def _from_decorator(
 ) -> FunctionSpec:
     source, parameters = definition.source, definition.parameters
     said = {key: plain(getattr(definition, key)) for key in FIELDS if getattr(definition, key)}
-    flaws: dict[str, str] = {}
-    for key, value in said.items():
-        flaw = unwritable(value)
-        problems = [] if flaw else published("tool").problems({key: value})
-        found = (describe(each) for each in problems if each.path[:1] == (key,))
-        reason = flaw or next(found, None)
-        if reason is not None:
-            flaws[key] = reason
+    flaws = {key: flaw for key, each in said.items() if (flaw := unwritable(each)) is not None}
     empty: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
     schema = {**empty, **plain(without_functions(parameters))}
     # the decorator makes up this text if there isn't one
     is_described = definition.description != f"Tool: {definition.name}"
     text = definition.description if is_described else ""
-    errors = dict(_unwritable_parameters(source, schema["properties"]))
+    errors: dict[str, InferenceError] = {}
     for name, each in parameters.get("properties", {}).items():
+        flaw = unwritable(each)
         if is_dynamic(each):
-            reason = "there is a function in its schema, and a manifest holds values alone"
-            advice = "register it in code, or write values instead"
-            errors[name] = InferenceError(source, name, reason, advice)
+            flaw = "there is a function in it, and a manifest holds values alone"
+        if flaw is not None:
+            words, advice = f"its schema can't be written: {flaw}", "register it in code"
+            errors[name] = InferenceError(source, name, words, advice)
     spec = FunctionSpec(
         signature,
         schema,
@@ -268,45 +244,16 @@ def _losses(definition: ToolDefinition, flaws: Mapping[str, str]) -> Iterator[In
         yield InferenceError(definition.source, None, f"{key!r} can't be written: {flaw}")
 
 
-def _unwritable_parameters(
-    source: str, properties: Mapping[str, Any]
-) -> Iterator[tuple[str, InferenceError]]:
-    inside = len(("parameters", "properties", "name"))
-    for key, schema in properties.items():
-        document = {"parameters": {"type": "object", "properties": {key: schema}}}
-        # the meta-schema can only check JSON
-        for problem in [] if unwritable(schema) else published("tool").problems(document):
-            if len(problem.path) > inside:
-                place = dotted(problem.path[inside:])
-                yield key, InferenceError(source, key, f"its {place!r} {describe(problem)}")
-
-
-def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
-    """Omit values that JSON can't contain."""
-    notes, schema = list(spec.left_out), copied(spec.parameters)
+def _without_unwritable_defaults(spec: FunctionSpec) -> FunctionSpec:
+    """Omit defaults that JSON can't contain, such as infinity."""
+    notes, schema = list(spec.notes), copied(spec.parameters)
     for node in nodes(schema, ()):
-        for key in ("default", "description"):
-            flaw = unwritable(node.schema.get(key))
-            if flaw is not None:
-                del node.schema[key]
-                path = tuple(each for each in node.path if each not in {"properties", "$defs"})
-                notes.append(f"the {key} of {dotted(path)!r} is omitted: {flaw}")
-    errors = {}
-    definitions = schema.get("$defs", {})
-    for name, each in schema["properties"].items():
-        # a definition is removed with the only property that needs it
-        flaw = unwritable(
-            [each, *(definitions[key] for key in needed_definitions(each, definitions))]
-        )
+        flaw = unwritable(node.schema.get("default"))
         if flaw is not None:
-            words = f"its schema can't be written: {flaw}"
-            errors[name] = InferenceError(qualified, name, words)
-    return replace(
-        spec,
-        parameters=_without_parameters(schema, errors),
-        errors={**spec.errors, **errors},
-        left_out=tuple(notes),
-    )
+            del node.schema["default"]
+            path = tuple(each for each in node.path if each not in {"properties", "$defs"})
+            notes.append(f"the default of {dotted(path)!r} is omitted: {flaw}")
+    return replace(spec, parameters=schema, notes=tuple(notes))
 
 
 def unwritable(value: Any) -> str | None:

@@ -122,10 +122,8 @@ _DISTRIBUTIONS = {
 
 def _advice(name: str, folder: ToolFolder) -> str | None:
     """Return the advice about a missing module, which is the author's or a library."""
-    outer, _, inner = name.partition(".")
-    if inner and outer in sys.modules:
-        return f"there is {outer!r}, but no {name!r}: correct the name, or install another version"
-    if not outer.isidentifier():
+    outer = name.partition(".")[0]
+    if outer in sys.modules or not outer.isidentifier():
         return None
     directory = own_directory(outer, folder)
     if directory is not None:

@@ -305,23 +305,17 @@ def missing_above(folder: ToolFolder, name: str, place: Position) -> ImportFailu
     ``name`` is the dotted name of a module there. Tools share modules of folders whose names begin
     with ``_``, and can't import each other.
     """
-    outer, _, inner = name.partition(".")
-    directory, path = os.path.dirname(folder.location), name.replace(".", "/")
+    outer, path = name.partition(".")[0], name.replace(".", "/")
+    place_of = f"{os.path.dirname(folder.location)}/{path}"
     if not outer.startswith("_"):
-        kind = (
-            "another tool" if os.path.isdir(f"{directory}/{outer}") else "not in the tool's folder"
+        words, advice = (
+            f"'..{outer}' is another tool, or isn't there: a tool can't import it",
+            SHARE,
         )
-        words = f"'..{outer}' is {kind}, and a tool imports only its own modules and shared ones"
-        advice = SHARE
-    elif inner and os.path.isdir(f"{directory}/{outer}"):
-        if os.path.isdir(f"{directory}/{path}") or os.path.isfile(f"{directory}/{path}.py"):
-            return None
-        words, advice = f"there's no '../{path}.py'", "add it, or correct the name"
+    elif os.path.lexists(place_of) or os.path.isfile(f"{place_of}.py"):
+        return None
     else:
-        if os.path.lexists(f"{directory}/{outer}") or os.path.isfile(f"{directory}/{outer}.py"):
-            return None
-        words = f"there's no {outer!r} next to the tool's folder"
-        advice = f"add the folder {outer!r} to {os.path.basename(directory)!r}, or correct the name"
+        words, advice = f"there's no module '..{name}'", "add it, or correct the name"
     return ImportFailure(place, ModuleNotFoundError.__name__, words, advice=advice)
 
 

@@ -85,9 +85,6 @@ class Child:
         module: where its ``serve`` is.
         echo: called with its output, up to 1 MiB between two answers.
 
-    Raises:
-        SovlToolsError: it could not be started.
-
     Attributes:
         printed: the number of bytes printed since the last answer; more than ``MAX_OUTPUT`` end it.
     """
@@ -97,20 +94,14 @@ class Child:
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._tail = b""
         self.printed = 0
-        if not sys.executable:  # as in programs that embed Python
-            words = "this Python does not know its own path (sys.executable is empty)"
-            raise SovlToolsError(f"no child process can start: {words}; --no-import needs no child")
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
-                # -P: no module in the current directory is taken for a library
-                [sys.executable, "-P", "-c", _START.format(module=module)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise SovlToolsError(f"the child process did not start: {error}") from error
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
+            # -P: no module in the current directory is taken for a library
+            [sys.executable, "-P", "-c", _START.format(module=module)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         self._readers = [
             threading.Thread(target=target, daemon=True)
             for target in (self._read_lines, self._read_output)

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from itertools import product
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeGuard
 
@@ -226,59 +225,3 @@ def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
                 if each.arg == parameter:
                     return each.lineno, _column(lines, each.lineno, each.col_offset)
     return None
-
-
-def location_of_text(value: Any, text: str, part: str = "") -> SourceLocation | None:
-    """Return the place of a string, or a part of it, in the code of a function or a class.
-
-    It's a string, a part of one such as a docstring, or the name of a parameter or an argument,
-    also elsewhere in the module. Returns None for a string that is joined from several strings.
-    """
-    from sovl_tools.annotations.hints import underlying  # noqa: PLC0415 - 5 ms, for code
-
-    value = value if isinstance(value, type) else underlying(value)
-    code = getattr(value, "__code__", None)
-    kind = value if isinstance(value, type) else type(value)
-    try:
-        path = code.co_filename if isinstance(code, CodeType) else inspect.getfile(kind)
-    except (TypeError, OSError):
-        return None
-    lines, tree = _parsed(path) or ([], ast.Module([], []))
-
-    def is_own(node: ast.AST) -> bool:
-        if isinstance(code, CodeType):
-            return _is_function(node, code)
-        return isinstance(node, ast.ClassDef) and node.name == kind.__name__
-
-    strings = [
-        each
-        for root in (*filter(is_own, ast.walk(tree)), tree)
-        for each in ast.walk(root)
-        if isinstance(each, ast.arg | ast.keyword)
-        or (isinstance(each, ast.Constant) and isinstance(each.value, str))
-    ]
-    words = " ".join(text.split())
-    found = [each for each in strings if words == _words(each)]
-    found += [each for each in strings if words in _words(each)]
-    return next(
-        (SourceLocation(relative_path(path), *_begin(lines, each, text, part)) for each in found),
-        None,
-    )
-
-
-def _words(node: ast.Constant | ast.arg | ast.keyword) -> str:
-    return " ".join(str(node.value).split()) if isinstance(node, ast.Constant) else str(node.arg)
-
-
-def _begin(
-    lines: list[str], node: ast.Constant | ast.arg | ast.keyword, *texts: str
-) -> tuple[int, int]:
-    """Return the start of the last text that is in the code verbatim, or of the string."""
-    firsts = [text.strip().partition("\n")[0].strip() for text in reversed(texts)]
-    places = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    for first, number in product(filter(None, firsts), places):
-        start = node.col_offset if number == node.lineno else 0
-        column = lines[number - 1].find(first, _column(lines, number, start) - 1)
-        if column >= 0:
-            return number, column + 1
-    return node.lineno, _column(lines, node.lineno, node.col_offset)

@@ -26,14 +26,12 @@ Severity: TypeAlias = Literal["error", "warning"]
 class ManifestPlace(NamedTuple):
     """A key or a value of the manifest, named by its path from the root.
 
-    ``occurrence`` counts equal keys from 1; 0 is the last one. ``part`` is the passage of a string,
-    which has several lines if it is a docstring.
+    ``occurrence`` counts equal keys from 1; 0 is the last one.
     """
 
     path: Path = ()
     of: Literal["key", "value"] = "value"
     occurrence: int = 0
-    part: str = ""
 
 
 class ModulePlace(NamedTuple):

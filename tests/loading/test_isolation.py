@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,12 @@ from sovl_tools import Diagnostic, SovlToolsError
 from sovl_tools.loading.isolation import loaded_in_child
 from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.folder import Settings, ToolFolder
+from sovl_tools.model.folder import Settings
 from tests.conftest import Write, code_of, is_running
 from tests.patience import wait_until
 
 PYTHON = sys.executable
 GIL_HOLDER = "import re\n\nre.match('(a+)+$', 'a' * 60 + '!')\n"
-STOPPED = (
-    "import os, signal, threading\n\n"
-    "os.kill(os.getpid(), signal.SIGSTOP)\nthreading.Event().wait()\n"
-)
 ENDINGS = {
     "os._exit": ("import os\n\nos._exit(7)\n", "exit code 7", 1),
     "a segmentation fault": (
@@ -112,38 +107,6 @@ def test_a_loop_that_lets_no_other_thread_run_is_ended_from_outside(
     assert found["c_last"].status == "loaded"
 
 
-def test_the_first_tool_has_no_more_time_than_the_others(write: Write, load: Load) -> None:
-    write("a_odd", code=STOPPED)
-    write("b_last")
-    started = time.monotonic()
-    found = load(limit=1.0)
-    assert time.monotonic() - started < 29, "a child can take 30 s to start, and it has started"
-    assert only(found["a_odd"]).code == "ST504"
-    assert found["b_last"].status == "loaded"
-
-
-def test_a_process_that_a_tool_forks_tells_nothing_and_loads_nothing(
-    write: Write, load: Load, tmp_path: Path
-) -> None:
-    note = tmp_path / "imports"
-    writes = f"with open({str(note)!r}, 'a') as file:\n    file.write(__name__[-6:] + ' ')\n\n\n"
-    write("a_fork", code="import os\n\nif os.fork() == 0:\n    pass\n\n\n" + code_of("a_fork"))
-    write("b_fork", code="import os\n\nos.fork()\n" + writes + code_of("b_fork"))
-    for name in ("c_tool", "d_tool", "e_tool"):
-        write(name, code=writes + code_of(name))
-    write("f_odd", code="import os\n\nos._exit(1)\n")
-    write("g_last", code=writes + code_of("g_last"))
-    seen: list[Candidate | ToolFolder] = []
-    found = load(observe=seen.append)
-    assert [each.name for each in seen] == [
-        "a_fork", "b_fork", "c_tool", "d_tool", "e_tool", "f_odd", "g_last",
-    ]  # fmt: skip
-    assert [name for name, each in found.items() if each.status != "loaded"] == ["f_odd"]
-    imports = note.read_text().split()
-    assert set(imports) == {"b_fork", "c_tool", "d_tool", "e_tool", "g_last"}
-    assert all(imports.count(each) == 1 for each in ("c_tool", "d_tool", "e_tool", "g_last"))
-
-
 def test_a_keyboard_interrupt_of_a_tool_is_told_at_its_line(write: Write, load: Load) -> None:
     write("a_odd", code="x = 1\nraise KeyboardInterrupt\n")
     write("b_last")
@@ -172,11 +135,6 @@ def test_what_a_tool_prints_is_passed_on_and_hurts_nothing(write: Write, load: L
     assert load(echo=printed.append)["echo"].status == "loaded"
     assert b"hello" in b"".join(printed)
     assert b"again" in b"".join(printed)
-
-
-def test_a_tool_that_reads_the_standard_input_gets_none(write: Write, load: Load) -> None:
-    write("echo", code=f"import sys\n\nassert sys.stdin.read() == ''\n\n\n{code_of('echo')}")
-    assert load()["echo"].status == "loaded"
 
 
 def test_children_of_a_tool_end_with_it(

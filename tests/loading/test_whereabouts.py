@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from sovl_tools.loading.location import SourceLocation, location_of, relative_path
-from tests.schema.strategies import moderate
+from sovl_tools.loading.location import SourceLocation, location_of
 
 SOURCE = '''\
 import functools
@@ -141,31 +136,3 @@ def test_without_the_source_the_line_is_that_of_the_code(
 def test_what_has_no_file_is_known_by_its_module() -> None:
     assert location_of(5) == SourceLocation("builtins")
     assert location_of(len) == SourceLocation("builtins")
-
-
-def test_a_path_is_shown_relative_to_the_directory_above_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert relative_path(f"{tmp_path}/one/two.py") == os.path.join("one", "two.py")
-    for other in (str(tmp_path), f"{tmp_path}2/one.py", "one.py", "<string>"):
-        assert relative_path(other) == other
-
-
-@moderate
-@given(st.lists(st.sampled_from(["@mark", "@mark(\n    1,\n)", "# def tool(a):"]), max_size=3))
-def test_the_head_is_found_below_any_decorators(lines: list[str]) -> None:
-    source = "\n".join(["mark = lambda *_: lambda function: function", *lines, "def tool(a): ..."])
-    assert _found(source.replace("@mark\n", "@mark()\n")) == (source.count("\n") + 1, 5)
-
-
-def _found(source: str) -> tuple[int, int]:
-    import linecache
-
-    file = "<a test of whereabouts>"
-    lines = source.splitlines(keepends=True)
-    linecache.cache[file] = (len(source), None, lines, file)
-    space: dict[str, Any] = {}
-    exec(compile(source, file, "exec"), space)
-    place = location_of(space["tool"])
-    return place.line, place.column

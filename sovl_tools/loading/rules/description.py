@@ -119,7 +119,7 @@ def invisible_characters(case: Text) -> Iterator[Finding]:
     if found:
         names = ", ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(found[:5]))
         message = f"{dotted(case.path)!r:.80} has characters that no one sees: {names}"
-        yield Finding(case.place._replace(part=found[0]), message, "remove them")
+        yield Finding(case.place, message, "remove them")
 
 
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -155,7 +155,7 @@ def instructing_text(case: Text) -> Iterator[Finding]:
     if found:
         words = " ".join(found[0].split())
         message = f"{dotted(case.path)!r} tells the model what to hide or ignore: {words!r:.80}"
-        yield Finding(case.place._replace(part=found[0]), message, "describe the tool")
+        yield Finding(case.place, message, "describe the tool")
 
 
 # searched in every text, so it begins with the possible first letters
@@ -234,7 +234,7 @@ def secret_text(case: Text) -> Iterator[Finding]:
     if found:
         words = f"{dotted(case.path)!r:.80} contains what looks like a secret: {found[0][:4]}…"
         advice = "revoke it, and write a made-up value"
-        yield Finding(case.place._replace(part=found[0]), words, advice)
+        yield Finding(case.place, words, advice)
 
 
 _SECRET = re.compile(
