@@ -298,25 +298,24 @@ def endless_recursion(case: ProcedureCase) -> Iterator[Finding]:
     """
     own = case.procedure.name
     for step in _procedures(case.procedure):
-        way = _calls_leading_to(step.fields["procedure"], own, case.others)
+        way = _calls_leading_to(step.fields["procedure"], own, case.others, set())
         if way is not None:
             message = f"{own!r} would run itself: {' → '.join((own, *way))}"
             yield Finding(ManifestPlace((*step.path, "procedure")), message)
 
 
-def _calls_leading_to(start: str, goal: str, others: Others) -> tuple[str, ...] | None:
-    """Return the names on the shortest way from one procedure to another; None if none leads."""
-    ways: dict[str, tuple[str, ...]] = {start: (start,)}
-    # Breadth first: a list that grows while it is gone through, so that the shortest comes first.
-    for name in (pending := [start]):
-        if name == goal:
-            return ways[name]
-        found = others(name)
-        for step in _procedures(found) if found is not None else ():
-            following = step.fields["procedure"]
-            if following not in ways:
-                ways[following] = (*ways[name], following)
-                pending.append(following)
+def _calls_leading_to(
+    start: str, goal: str, others: Others, seen: set[str]
+) -> tuple[str, ...] | None:
+    """Return the names on a way from one procedure to another; None if none leads."""
+    if start == goal:
+        return (start,)
+    found = others(start) if start not in seen else None
+    seen.add(start)
+    for step in _procedures(found) if found is not None else ():
+        way = _calls_leading_to(step.fields["procedure"], goal, others, seen)
+        if way is not None:
+            return (start, *way)
     return None
 
 
@@ -355,18 +354,13 @@ def unreachable_step(case: ProcedureCase) -> Iterator[Finding]:
 
     It never runs. Remove it, or give the step before it a ``when``.
     """
-    for steps in _blocks(case.procedure.steps):
+    every = case.procedure.every_step()
+    inner = (block for step in every for block in step.blocks.values())
+    for steps in (case.procedure.steps, *inner):
         for before, step in pairwise(steps):
             if before.action in ENDS and before.when is None and before.on_error.then == "fail":
                 message = f"this step is never reached: the one before it is a {before.action!r}"
                 yield Finding(ManifestPlace(step.path), message)
-
-
-def _blocks(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
-    yield steps
-    for step in steps:
-        for block in step.blocks.values():
-            yield from _blocks(block)
 
 
 @rule("ST762")
