@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,12 +10,12 @@ import pytest
 from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
 from tests.serving.lines import ENVELOPE, INITIALIZE, Lines, lines
 from tests.tables import check_each
+from tests.test_wrong_types import ABSENT, mutated, places
 
 HALF = "\ud800"
 WRONG: list[Any] = [
     *(None, True, -1, 10**40, "x", "sovl-tools://", [None], {"": None}, HALF, "a" * 10_000),
 ]
-GONE = object()
 CODES = {-32700, -32600, -32601, -32602, -32020, -32021, -32022}
 """What a client can have done wrong; a mistake of the server's would be another code."""
 
@@ -43,12 +41,15 @@ LEGACY = [
 ]
 ANSWER = {"action": "accept", "content": {}}
 MODERN = [
-    *REQUESTS,
-    ("server/discover", {}),
-    (
-        "tools/call",
-        {"name": "ask", "inputResponses": {"1": ANSWER}, "requestState": '[["x", null]]'},
-    ),
+    (method, {**ENVELOPE, **params})
+    for method, params in (
+        *REQUESTS,
+        ("server/discover", {}),
+        (
+            "tools/call",
+            {"name": "ask", "inputResponses": {"1": ANSWER}, "requestState": '[{}, {"1": "x"}]'},
+        ),
+    )
 ]
 
 
@@ -73,27 +74,6 @@ def server() -> Any:
     return registry.mcp_server(Tooler(registry), search_tools=True)
 
 
-def places(value: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of every value in a JSON value, but for its own."""
-    steps = value.items() if isinstance(value, dict) else enumerate(value)
-    for step, inner in steps:
-        yield (step,)
-        if isinstance(inner, dict | list):
-            yield from ((step, *rest) for rest in places(inner))
-
-
-def with_wrong(message: dict[str, Any], path: tuple[Any, ...], wrong: Any) -> dict[str, Any]:
-    changed = copy.deepcopy(message)
-    holder: Any = changed
-    for step in path[:-1]:
-        holder = holder[step]
-    if wrong is GONE:
-        del holder[path[-1]]
-    else:
-        holder[path[-1]] = wrong
-    return changed
-
-
 async def check(client: Lines, message: dict[str, Any]) -> None:
     """Send a message and read its answer, if it must have one."""
     await client.say(message)
@@ -113,47 +93,23 @@ async def check(client: Lines, message: dict[str, Any]) -> None:
         assert "Traceback" not in answer["error"]["message"]
 
 
-@check_each(
-    ("method", "params"), LEGACY, ids=[f"{each}-{index}" for index, (each, _) in enumerate(LEGACY)]
-)
-async def test_every_wrong_value_at_every_place_in_the_handshake_era(
+@check_each(("method", "params"), [*LEGACY, *MODERN])
+async def test_every_wrong_value_at_every_place(
     server: Any, method: str, params: dict[str, Any]
 ) -> None:
-    await _check_all(server, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-
-
-@check_each(
-    ("method", "params"), MODERN, ids=[f"{each}-{index}" for index, (each, _) in enumerate(MODERN)]
-)
-async def test_every_wrong_value_at_every_place_today(
-    server: Any, method: str, params: dict[str, Any]
-) -> None:
-    full = {**copy.deepcopy(ENVELOPE), **params}
-    await _check_all(server, {"jsonrpc": "2.0", "id": 1, "method": method, "params": full})
-
-
-WHOLE = {"initialize", "ping", "server/discover", "tools/call"}
-"""Requests that are checked with what is alike in all: the id, the method, the era's envelope."""
-
-
-def places_of(message: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    if message["method"] in WHOLE:
-        return places(message)
-    return (each for each in places(message) if each[0] == "params" and each[1:2] != ("_meta",))
-
-
-async def _check_all(server: Any, message: dict[str, Any]) -> None:
-    is_modern = "_meta" in message["params"] and len(message["params"]["_meta"]) > 1
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    is_modern = "_meta" in params and len(params["_meta"]) > 1
+    # what is alike in all is checked once in each era
+    is_whole = method in {"ping", "server/discover"}
     async with lines(server) as client:
         if is_modern:
             assert "result" in await client.ask("server/discover", ENVELOPE)
         else:
             await client.greet()
-        for path in places_of(message):
-            for wrong in (*WRONG, GONE):
-                changed = with_wrong(message, path, wrong)
-                if changed.get("method") != "subscriptions/listen":
-                    await check(client, changed)
+        for path in places(message):
+            if path and (is_whole or (path[0] == "params" and path[1:2] != ("_meta",))):
+                for wrong in (*WRONG, ABSENT):
+                    await check(client, mutated(message, path, wrong))
         for wrong in WRONG:
             await client.write(json.dumps(wrong).encode() + b"\n")
             assert (await client.hear())["error"]["code"] in CODES
