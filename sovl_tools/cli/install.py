@@ -27,7 +27,6 @@ from sovl_tools.serving.install import (
     Change,
     Client,
     Server,
-    System,
     add_server,
     is_variable,
     is_writable,
@@ -36,6 +35,7 @@ from sovl_tools.serving.install import (
     reference,
     remove_server,
     required_variables,
+    users_file,
 )
 
 EXAMPLES = """\b
@@ -172,10 +172,10 @@ def _check_options(options: Sequence[str]) -> None:
 
 def _place(client: Client, *, is_user: bool) -> str | None:
     """Return the file to write, or None if the entry must be printed."""
-    if client.user is None:
+    if not client.user:
         return None
     if is_user:
-        return os.path.abspath(client.user(System(sys.platform, Path.home(), os.environ)))
+        return os.path.abspath(users_file(client, sys.platform, Path.home(), os.environ))
     if not client.project:
         raise Misuse(f"{client.title} has no configuration for a project; leave --project out")
     return client.project

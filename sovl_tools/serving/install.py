@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -23,36 +23,13 @@ from sovl_tools.scaffolding.jsonedit import HOUSE, edit_json, render_json, witho
 
 
 @dataclass(frozen=True, slots=True)
-class System:
-    """Where programs keep a user's settings on this machine.
-
-    Attributes:
-        platform: as ``sys.platform`` says.
-        home: the user's own directory.
-        environment: the environment variables.
-    """
-
-    platform: str
-    home: Path
-    environment: Mapping[str, str]
-
-    def settings_of(self, program: str) -> Path:
-        """Return the directory in which a desktop program keeps its settings."""
-        if self.platform == "darwin":
-            return self.home / "Library" / "Application Support" / program
-        if self.platform == "win32":
-            roaming = self.environment.get("APPDATA") or self.home / "AppData" / "Roaming"
-            return Path(roaming, program)
-        return Path(self.environment.get("XDG_CONFIG_HOME") or self.home / ".config", program)
-
-
-@dataclass(frozen=True, slots=True)
 class Client:
     """A program that starts servers.
 
     Attributes:
         title: what people call it.
-        user: where it keeps the servers of all of a user's projects; None: it can't be known.
+        user: where it keeps the servers of all of a user's projects, with ``{home}``,
+            ``{settings}`` of desktop programs and ``{claude}``; "" if it can't be known.
         project: where it searches for those of one project, below its directory; "" for nowhere.
         key: the object of that file that has an entry for each server.
         fields: what each entry says in addition command, arguments and environment.
@@ -60,10 +37,11 @@ class Client:
         follow_up: what the user does then.
         names: what it makes of the names of the server and of a tool; "" if that isn't known.
         longest: the maximum length of that.
+        store: its package in the store of Windows, as a pattern.
     """
 
     title: str
-    user: Callable[[System], Path] | None
+    user: str
     project: str = ""
     key: str = "mcpServers"
     fields: Mapping[str, JSON] = field(default_factory=dict)
@@ -71,34 +49,37 @@ class Client:
     follow_up: str = "start it again"
     names: str = ""
     longest: int = 64
+    store: str = ""
 
 
-def _claude_desktop(system: System) -> Path:
-    name = "claude_desktop_config.json"
-    local = system.environment.get("LOCALAPPDATA")
-    if system.platform == "win32" and local:
-        # an installation from the store sees this directory instead of the roaming one
-        packages = Path(local, "Packages").glob("Claude_*/LocalCache/Roaming/Claude")
-        for directory in sorted(packages):
-            return directory / name
-    return system.settings_of("Claude") / name
-
-
-def _claude_code(system: System) -> Path:
-    directory = system.environment.get("CLAUDE_CONFIG_DIR")
-    return (Path(directory) if directory else system.home) / ".claude.json"
+def users_file(client: Client, platform: str, home: Path, environment: Mapping[str, str]) -> Path:
+    """Return where a client keeps a user's servers; ``platform`` is as ``sys.platform`` says."""
+    if platform == "darwin":
+        settings = home / "Library" / "Application Support"
+    elif platform == "win32":
+        settings = Path(environment.get("APPDATA") or home / "AppData" / "Roaming")
+        # an installation from the store sees a directory of its own
+        local = environment.get("LOCALAPPDATA")
+        store = f"Packages/{client.store}/LocalCache/Roaming"
+        if local and client.store and (found := sorted(Path(local).glob(store))):
+            settings = found[0]
+    else:
+        settings = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    claude = environment.get("CLAUDE_CONFIG_DIR") or home
+    return Path(client.user.format(home=home, settings=settings, claude=claude))
 
 
 CLIENTS: Mapping[str, Client] = {
     "claude-desktop": Client(
         "Claude Desktop",
-        _claude_desktop,
+        "{settings}/Claude/claude_desktop_config.json",
+        store="Claude_*",
         follow_up="quit Claude Desktop and start it again",
         names="mcp__{}__{}",
     ),
     "claude-code": Client(
         "Claude Code",
-        _claude_code,
+        "{claude}/.claude.json",
         ".mcp.json",
         fields={"type": "stdio"},
         reference="${{{}}}",
@@ -107,7 +88,7 @@ CLIENTS: Mapping[str, Client] = {
     ),
     "cursor": Client(
         "Cursor",
-        lambda system: system.home / ".cursor" / "mcp.json",
+        "{home}/.cursor/mcp.json",
         ".cursor/mcp.json",
         reference="${{env:{}}}",
         follow_up="open Cursor's settings, Tools & MCP, and switch the server on",
@@ -116,7 +97,7 @@ CLIENTS: Mapping[str, Client] = {
     ),
     "vscode": Client(
         "VS Code",
-        lambda system: system.settings_of("Code") / "User" / "mcp.json",
+        "{settings}/Code/User/mcp.json",
         ".vscode/mcp.json",
         key="servers",
         fields={"type": "stdio"},
@@ -126,19 +107,19 @@ CLIENTS: Mapping[str, Client] = {
     ),
     "windsurf": Client(
         "Windsurf",
-        lambda system: system.home / ".codeium" / "windsurf" / "mcp_config.json",
+        "{home}/.codeium/windsurf/mcp_config.json",
         reference="${{env:{}}}",
         follow_up="press refresh in Windsurf's list of MCP servers",
     ),
     "gemini-cli": Client(
         "Gemini CLI",
-        lambda system: system.home / ".gemini" / "settings.json",
+        "{home}/.gemini/settings.json",
         ".gemini/settings.json",
         reference="${{{}}}",
         follow_up="start gemini again; /mcp shows the server",
     ),
     "mcp-json": Client(
-        "another client", None, follow_up="start the client again", names="mcp__{}__{}"
+        "another client", "", follow_up="start the client again", names="mcp__{}__{}"
     ),
 }
 """The clients by their names on the command line; ``mcp-json`` is what most others read."""

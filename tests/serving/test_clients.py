@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sovl_tools.serving.install import CLIENTS, System
+from sovl_tools.serving.install import CLIENTS, users_file
 from tests.tables import check_each
 
 HOME = Path("/home/ada")
@@ -27,15 +27,11 @@ HOME = Path("/home/ada")
 def test_where_a_client_keeps_a_users_servers(
     client: str, platform: str, environment: dict[str, str], place: str
 ) -> None:
-    user = CLIENTS[client].user
-    assert user is not None
-    assert user(System(platform, HOME, environment)) == HOME / place
+    assert users_file(CLIENTS[client], platform, HOME, environment) == HOME / place
 
 
 def test_an_installation_from_the_store_has_a_directory_of_its_own(tmp_path: Path) -> None:
     directory = tmp_path / "Packages" / "Claude_abc" / "LocalCache" / "Roaming" / "Claude"
     directory.mkdir(parents=True)
-    user = CLIENTS["claude-desktop"].user
-    assert user is not None
-    system = System("win32", HOME, {"LOCALAPPDATA": str(tmp_path)})
-    assert user(system) == directory / "claude_desktop_config.json"
+    found = users_file(CLIENTS["claude-desktop"], "win32", HOME, {"LOCALAPPDATA": str(tmp_path)})
+    assert found == directory / "claude_desktop_config.json"
