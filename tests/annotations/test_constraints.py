@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import pytest
 
 from tests.annotations.strategies import defined
-from tests.annotations.test_agreement import accepts, taking
-from tests.annotations.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds, parameter
-from tests.dispatch.toolbox import tool, tooler
+from tests.annotations.test_agreement import taking
+from tests.annotations.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds
 from tests.tables import check_each
 
 library = pytest.importorskip("annotated_types")
@@ -68,23 +67,3 @@ def test_a_constraint_without_keyword_is_told(annotation: Any, schema: Any) -> N
     assert name == "value"
     assert message.startswith("the constraint ")
     assert message.endswith(" is not checked")
-
-
-def test_an_exact_number_with_bounds_is_given_as_a_number() -> None:
-    annotation = Annotated[Decimal, Gt(0)]
-    function, received = taking(annotation, Decimal("9.90"))
-    schema = defined(function).parameters
-    assert schema["properties"]["value"]["default"] == 9.9
-    assert not accepts(schema, {"value": "5"})
-    assert not accepts(schema, {"value": 0})
-    dispatcher = tooler(tool(function, schema))
-    assert dispatcher.call_sync("function", {"value": 0.1}).ok
-    assert dispatcher.call_sync("function", {}).ok
-    assert received == [Decimal("0.1"), Decimal("9.9")]
-    assert parameter(annotation, Decimal(5))["properties"]["value"]["default"] == 5
-    several = parameter(list[Annotated[Decimal | None, Ge(1)]], [None, Decimal("1.5")])
-    assert several["properties"]["value"]["default"] == [None, 1.5]
-    text = parameter(Annotated[Decimal | str, Ge(1)], "a")["properties"]["value"]
-    assert text == {"anyOf": [NUMBER, STRING], "minimum": 1, "default": "a"}
-    exact = Decimal("0.12345678901234567890123")
-    assert "default" not in parameter(annotation, exact)["properties"]["value"]

@@ -380,28 +380,6 @@ def test_everything_that_is_wrong_with_an_object_is_told() -> None:
     ]
 
 
-def test_places_are_those_of_the_value_that_was_given() -> None:
-    assert refused(Place, {"since": "x"}) == [(("name",), "is required"), (("since",), NOT_A_DATE)]
-    assert refused(Place, [5, "x"]) == [
-        ((0,), "must be a string, not the integer 5"),
-        ((1,), NOT_A_DATE),
-    ]
-    assert refused(Place, []) == [((0,), "is required")]
-    assert refused(Movie, {"title": "a"}) == [(("released",), "is required")]
-    assert refused(tuple[int, date], ["a", "x"]) == [
-        ((0,), 'must be an integer, not the string "a"'),
-        ((1,), NOT_A_DATE),
-    ]
-    assert refused(Partial, {"next": {}}) == [
-        (("day",), "is required"),
-        (("next", "day"), "is required"),
-    ]
-    assert refused(tuple[None], [5]) == [((0,), "must be null, not the integer 5")]
-    assert refused(tuple[int], [2.5]) == [((0,), "must be an integer, not 2.5")]
-    key = 'the key must be an integer, not the string "a"'
-    assert refused(dict[int, date], {"a": "x"}) == [(("a",), key), (("a",), NOT_A_DATE)]
-
-
 @check_each(
     ("error", "words"),
     [
@@ -505,30 +483,6 @@ def test_what_a_model_refuses_is_told_in_our_words(pet: Any) -> None:
     assert found[("colour",)] == "is not a field"
     assert found[("toys", 0, "price")] == 'must be a valid decimal, not the string "x"'
     assert found[("color",)] == "must be 'red' or 'blue', not the string \"green\""
-
-
-def test_a_strict_model_takes_what_json_has_for_its_types(pydantic: Any) -> None:
-    strict = pydantic.create_model(
-        "Strict", __config__=pydantic.ConfigDict(strict=True), day=(date, ...), color=(Color, ...)
-    )
-    found = converted(strict, {"day": DAY_TEXT, "color": "red"})
-    assert (found.day, found.color) == (DAY, Color.RED)
-    assert dict(refused(strict, {"day": 5, "color": "red"})).keys() == {("day",)}
-
-
-def test_metadata_of_pydantic_counts_where_it_makes_a_difference(pydantic: Any) -> None:
-    described = Annotated[date, pydantic.Field(description="a day")]
-    assert converted(described, DAY_TEXT) == DAY
-    assert problem(described, "x") == NOT_A_DATE
-    assert problem(Annotated[date, "a day"], "x") == NOT_A_DATE
-    limited = Annotated[list[date], "days", pydantic.Field(min_length=1)]
-    assert converted(limited, [DAY_TEXT]) == [DAY]
-    assert problem(limited, []).startswith("must have at least 1 item")
-    stripped = Annotated[str, pydantic.StringConstraints(strip_whitespace=True)]
-    assert converted(stripped, " a ") == "a"
-    assert refused(Point, {"x": 1, "z": 1}) == [(("z",), "is not a field of Point")]
-    unknown = Annotated[Stranger, pydantic.Field(gt=1)]
-    assert converter_of(taking(unknown), ["value"]) is None
 
 
 def booked(*rooms: str, name: str, until: date, **days: date) -> None: ...

@@ -8,7 +8,6 @@ import enum
 import pathlib
 import re
 import typing
-import zoneinfo
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -29,7 +28,6 @@ from sovl_tools import InferenceError
 from tests.annotations.strategies import (
     Color,
     Level,
-    Mixed,
     Right,
     Unit,
     defined,
@@ -118,8 +116,6 @@ def test_a_model_is_what_pydantic_says() -> None:
 BEYOND = [
     (None, NULL),
     (Any, {}),
-    (list[Any], {"type": "array", "items": {}}),
-    (dict[Any, int], {"type": "object", "additionalProperties": INTEGER}),
 
 
 
@@ -152,31 +148,18 @@ BEYOND = [
         )
     ),
     (tuple[int, ...], {"type": "array", "items": INTEGER}),
-    (tuple[()], {"type": "array", "maxItems": 0}),
     (
         tuple[int, str],
         {"type": "array", "prefixItems": [INTEGER, STRING], "minItems": 2, "maxItems": 2},
     ),
     (timedelta, DURATION),
     (bytes, STRING),
-    (zoneinfo.ZoneInfo, {"type": "string", "format": "zoneinfo"}),
     (re.Pattern, {"type": "string", "format": "regex"}),
     (Unit, {"type": "string", "enum": ["FOOT", "MILE"]}),
-    (
-        Mixed,
-        {
-            "type": ["integer", "number", "string", "null", "boolean"],
-            "enum": [1, 0.5, "text", None, False],
-        },
-    ),
-    (Right, {"type": "integer", "minimum": 0, "maximum": 7}),
     (Gaps, {"type": "integer", "enum": [0, 1, 4, 5, 24, 25, 28, 29]}),
-    (Literal["a", 1], {"type": ["string", "integer"], "enum": ["a", 1]}),
-    (Literal[1, True], {"type": ["integer", "boolean"], "enum": [1, True]}),
     (list[int | None], {"type": "array", "items": {"anyOf": [INTEGER, NULL]}}),
     (Names, {"type": "array", "items": STRING}),
     (Bound, DATE),
-    (Constrained, {"anyOf": [DATE, INTEGER]}),
     (Final[int], INTEGER),
     (Annotated[int, "how many"], {"type": "integer", "description": "how many"}),
     (

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.annotations.strategies import defined
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, INTEGER, STRING, Stranger, kinds, parameter
-from tests.dispatch.toolbox import run_script, tool, tooler
+from tests.dispatch.toolbox import tool, tooler
 from tests.tables import check_each
 
 DAY = date(2026, 1, 31)
@@ -24,11 +23,6 @@ Toy = pydantic.create_model("Toy", name=(str, ...))
 Pet = pydantic.create_model(
     "Pet", __doc__="A pet.", born=(date, ...), toys=(kinds.List[Toy], []), best=(Toy, None)
 )
-
-
-class Lost(pydantic.BaseModel):  # type: ignore[name-defined]
-    # the name of this annotation is nowhere
-    found: Missing  # type: ignore[name-defined]  # noqa: F821
 
 
 def test_a_model_s_definitions_are_at_the_root() -> None:
@@ -96,12 +90,6 @@ def test_a_model_is_shown_as_the_object_that_it_is_made_of(
     assert type(received[0]) is type(default)
 
 
-def test_a_model_that_is_not_complete_can_be_waited_for() -> None:
-    for annotation in (Lost, kinds.List[Lost], Annotated[Lost, Field(frozen=True, gt=1)]):
-        with pytest.raises(UnresolvedReferenceError, match="`Lost` is not fully defined"):
-            parameter(annotation)
-
-
 def test_a_field_in_the_place_of_a_default_is_read() -> None:
     def function(
         city: str = Field(description="The city."),
@@ -122,19 +110,3 @@ def test_a_field_in_the_place_of_a_default_is_read() -> None:
     calls = Tooler(registry)
     assert calls.call_sync("function", {"city": "Oslo"}).value == ["Oslo", 3, ["a"], "2025-01-01"]
     assert not calls.call_sync("function", {"city": "Oslo", "count": 0}).ok
-
-
-def test_a_dataclass_is_described_without_pydantic() -> None:
-    source = """
-import sys
-from dataclasses import dataclass
-from typing import Annotated
-from tests.annotations.strategies import schema_of, defined
-@dataclass
-class Point:
-    x: Annotated[int, "across"]
-    __get_pydantic_core_schema__ = None
-print(schema_of(Point)["properties"], "pydantic" in sys.modules)
-"""
-    wanted = "{'x': {'type': 'integer', 'description': 'across'}} False"
-    assert run_script(source) == wanted

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from sovl_tools import AITool, Tooler, ToolLoadError, ToolRegistry
+from sovl_tools import AITool, Tooler, ToolRegistry
 from sovl_tools.authoring.aitool import definition_of_instance
 from tests.tables import check_each
 
@@ -105,32 +105,6 @@ async def test_execute_is_called_with_checked_arguments(tool: AITool) -> None:
     assert refused.error.kind == "invalid_arguments"
 
 
-def test_the_definition_for_openrouter_is_a_function_and_can_be_another() -> None:
-    class Custom(Plain):
-        def get_openrouter_tool_definition(self) -> dict[str, Any]:
-            return {"type": "custom"}
-
-    function = definition_of_instance(Plain()).to_schema()
-    expected = {"type": "function", "function": function}
-    assert Plain().get_openrouter_tool_definition() == expected
-    assert Custom().get_openrouter_tool_definition() == {"type": "custom"}
-    dynamic = Rich().get_openrouter_tool_definition()["function"]["parameters"]
-    assert dynamic["properties"]["city"] == {"enum": ["rich"]}
-
-
-def test_what_execute_does_not_take_is_told_at_execute() -> None:
-    class Other(Plain):
-        def execute(self, town: str) -> str:
-            return town
-
-    with pytest.raises(ToolLoadError) as caught:
-        ToolRegistry().register(Other())
-    found = {each.code: each for each in caught.value.diagnostics}
-    assert found.keys() == {"ST402", "ST403"}
-    assert found["ST402"].message == "the function does not take 'city', which the schema lists"
-    assert {each.line for each in found.values()} == {Other.execute.__code__.co_firstlineno}
-
-
 def test_tools_are_found_by_any_further_attribute() -> None:
     registry = ToolRegistry()
     for tool in (Plain(), Rich("slow"), Rich("fast", is_fast=True)):
@@ -197,14 +171,6 @@ def test_every_field_of_a_class_is_taken() -> None:
     assert (tool.output_schema, tool.examples) == ({"type": "string"}, ({"input": {}},))
     assert tool.instructions == "Use it once."
     assert tool.remarks == ()
-
-
-def test_an_attribute_of_nearly_such_a_name_is_a_finding() -> None:
-    class Misspelt(Plain):
-        anotations: ClassVar[dict[str, bool]] = {"destructive": True}
-
-    ((_, words),) = definition_of_instance(Misspelt()).remarks
-    assert words == "has an attribute 'anotations': did you mean 'annotations'?"
 
 
 def test_the_methods_of_an_object_are_asked_each_time() -> None:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from enum import Enum
-from pathlib import Path
 from types import FunctionType
 from typing import Any, Optional
 
 import pytest
 
 from sovl_tools import InferenceError, ToolDefinition, Tooler, ToolRegistry, definition_of, tool
-from sovl_tools.authoring.decorator import (
-    ATTRIBUTE,
-    PendingDefinition,
-)
 from tests.dispatch.toolbox import run_script
 from tests.tables import check_each
 
@@ -33,35 +27,6 @@ def forecast(city: str, days: int = 1) -> str:
     return f"{city} {days}"
 
 
-async def forecast_later(city: str) -> str:
-    """Tell the weather, later."""
-    return city
-
-
-class Station:
-    @tool
-    def forecast(self, city: str) -> str:
-        """Tell the weather."""
-        return city
-
-    @tool(name="forecast_later")
-    async def later(self, city: str) -> str:
-        """Tell the weather, later."""
-        return city
-
-    @classmethod
-    @tool
-    def names(cls, prefix: str) -> list[str]:
-        """Tell the names."""
-        return [f"{prefix}{cls.__name__}"]
-
-    @staticmethod
-    @tool
-    def units(kind: str) -> str:
-        """Tell the units."""
-        return kind
-
-
 def copy_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return its own function, so that what is attached to it stays there."""
     made: Callable[..., Any] = FunctionType(
@@ -69,18 +34,6 @@ def copy_of(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     made.__doc__, made.__annotations__ = function.__doc__, function.__annotations__
     return made
-
-
-@check_each("original", [forecast, forecast_later])
-def test_a_decorated_function_is_the_function(original: Callable[..., Any]) -> None:
-    for decorate in (tool, tool(), tool(name="other", tags=["weather"])):
-        function = copy_of(original)
-        before = {**vars(function)}
-        names = dir(function)
-        assert decorate(function) is function
-        assert {**vars(function)} == {**before, ATTRIBUTE: definition_of(function)}
-        assert dir(function) == sorted([*names, ATTRIBUTE])
-        assert function.__name__ == original.__name__
 
 
 def test_a_bare_decorator_infers_everything() -> None:
@@ -192,66 +145,6 @@ def test_an_argument_that_is_none_of_its_own_is_refused_at_once(
     assert str(caught.value) == words
 
 
-@check_each("value", ["weather", 5, Station, str], ids=["text", "number", "own", "str"])
-def test_what_is_no_function_is_refused(value: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        tool(value)
-    assert str(caught.value) == f"tool() takes a function, not {value!r}"
-
-
-@check_each("kind", [staticmethod, classmethod])
-def test_the_order_of_decorators_is_told(kind: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        tool(kind(forecast))
-    assert str(caught.value) == f"tool() takes a function; write @tool below @{kind.__name__}"
-
-
-def test_a_builtin_is_refused() -> None:
-    words = "nothing can be attached to <built-in function globals>; wrap it in your own function"
-    with pytest.raises(TypeError, match=words):
-        tool(globals)
-    with pytest.raises(InferenceError, match="len: 'obj': positional-only"):
-        tool(len)
-
-
-@check_each("value", [forecast, Station, None, 5])
-def test_what_is_not_decorated_has_no_definition(value: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        definition_of(value)
-    assert str(caught.value) == f"{value!r:.80} is not decorated with @tool"
-
-
-def shouted(function: Callable[..., str]) -> Callable[..., str]:
-    @functools.wraps(function)
-    def wrapper(*arguments: Any, **keywords: Any) -> str:
-        return function(*arguments, **keywords).upper()
-
-    return wrapper
-
-
-def test_another_decorator_may_stand_on_either_side() -> None:
-    inside, outside = tool(shouted(copy_of(forecast))), shouted(tool(copy_of(forecast)))
-    for function in (inside, outside):
-        definition = definition_of(function)
-        assert definition.function is function
-        assert definition.execute(city="Oslo") == "OSLO 1"
-        assert definition.parameters["required"] == ["city"]
-
-
-def test_a_forward_reference_waits_until_it_is_needed() -> None:
-    space: dict[str, Any] = {"tool": tool}
-    source = "def forecast(day: 'Day', city: str) -> str:\n    return f'{city} {day}'\n"
-    exec(source, space)
-    definition = definition_of(tool(tags=["weather"])(space["forecast"]))
-    assert isinstance(definition, PendingDefinition)
-    assert (definition.name, definition.tags) == ("forecast", ("weather",))
-    with pytest.raises(InferenceError, match="'day': annotated 'Day', but the name 'Day' is not"):
-        definition.to_schema()
-    space["Day"] = int
-    assert definition.parameters["properties"]["day"] == {"type": "integer"}
-    assert definition.types == {"day": int, "city": str}
-
-
 def test_the_registry_decorates_and_registers() -> None:
     registry = ToolRegistry()
     bare, marked = copy_of(forecast), copy_of(forecast)
@@ -299,25 +192,3 @@ def test_params_are_what_the_model_sees_where_preprocess_makes_the_arguments() -
     assert Tooler(registry).call_sync("open", {"a": 4}).value == {"a": 4}
     with pytest.raises(InferenceError, match="'a': params names no parameter"):
         tool(params={"a": {"type": "integer"}})(lambda b: b)
-
-
-def test_the_tool_that_a_module_defines_first_stays(tmp_path: Path) -> None:
-    (tmp_path / "greetings.py").write_text(
-        "from sovl_tools import tool\n"
-        "@tool(name='greet')\ndef zealous():\n    'First.'\n"
-        "@tool(name='greet')\ndef aloof():\n    'Second.'\n"
-    )
-    registry = ToolRegistry()
-    registry.load_modules(tmp_path)
-    assert registry["greet"].description == "First."
-    assert [each.code for each in registry.report.errors] == ["ST801"]
-
-
-def test_a_function_that_wraps_itself_is_a_tool() -> None:
-    def echo(text: str) -> str:
-        """Say something."""
-        return text
-
-    vars(echo)["__wrapped__"] = echo
-    registry = ToolRegistry()
-    assert registry.register(tool(echo)) is registry["echo"]

@@ -9,7 +9,6 @@ import pytest
 from sovl_tools import (
     AITool,
     ToolDefinition,
-    Tooler,
     ToolLoadError,
     ToolRegistry,
     tool,
@@ -89,36 +88,12 @@ def by_name(value: Any) -> dict[str, ToolDefinition]:
     return {each.name: each for each in found}
 
 
-def test_an_instance_of_a_tool_class_and_the_class_itself_will_do() -> None:
-    greeter = Greeter()
-    found, made = definitions_in(greeter), definitions_in(Greeter)
-    assert isinstance(found, ToolDefinition)
-    assert isinstance(made, ToolDefinition)
-    assert found.instance is greeter
-    assert isinstance(made.instance, Greeter)
-    assert made.instance is not greeter
-
-
 def test_an_object_brings_its_methods_in_the_order_in_which_they_are_written() -> None:
     speaker = Speaker()
     found = by_name(speaker)
     assert list(found) == ["shout", "count", "again", "kind", "silence"]
     instances = {"kind": Speaker, "silence": None}
     assert all(each.instance is instances.get(name, speaker) for name, each in found.items())
-
-
-def test_methods_are_bound_to_their_object() -> None:
-    quiet, loud = by_name(Speaker(".")), by_name(Speaker("!"))
-    assert quiet["shout"].execute(text="a") == "A."
-    assert loud["shout"].execute(text="a") == "A!"
-    assert loud["count"].execute(text="a b") == 2
-    assert (loud["kind"].execute(), loud["silence"].execute()) == ("Speaker", "")
-
-
-def test_a_method_that_overrides_a_tool_keeps_what_is_said_of_it() -> None:
-    shout = by_name(Speaker())["shout"]
-    assert (shout.description, shout.tags) == ("Say it loudly.", ("loud",))
-    assert shout.parameters["required"] == ["text"]
 
 
 def test_none_takes_a_tool_away_and_another_method_brings_it_back() -> None:
@@ -198,26 +173,3 @@ class Choosing:
     def own(self, color: str) -> str:
         """Choose."""
         return color
-
-
-def test_functions_in_a_schema_are_given_what_the_method_is_bound_to() -> None:
-    choosing = Choosing()
-    enums = {"static": ["red"], "of_class": ["Choosing"], "own": [id(choosing)]}
-    for name, enum in enums.items():
-        single = definitions_in(getattr(choosing, name))
-        assert isinstance(single, ToolDefinition)
-        for found in (by_name(choosing)[name], single):
-            assert found.to_schema()["parameters"]["properties"]["color"]["enum"] == enum
-
-
-def test_two_objects_of_one_class_are_two_candidates() -> None:
-    registry = ToolRegistry()
-    first, second = Speaker("1"), Speaker("2")
-    entered = registry.register(first)
-    kept = registry.register(second)
-    assert isinstance(entered, list)
-    assert kept == entered
-    assert Tooler(registry).call_sync("shout", {"text": "a"}).value == "A1"
-    assert {each.code for each in registry.report.errors} == {"ST801"}
-    registry.unregister("shout")
-    assert Tooler(registry).call_sync("shout", {"text": "a"}).value == "A2"

@@ -14,7 +14,6 @@ from sovl_tools import InferenceError, ToolContext
 from sovl_tools.model.errors import UnresolvedReferenceError
 from sovl_tools.signature.inference import infer
 from tests.annotations.strategies import Color
-from tests.dispatch.toolbox import run_script
 from tests.tables import check_each
 
 DATE = {"type": "string", "format": "date"}
@@ -43,14 +42,6 @@ def weather(  # noqa: PLR0913 - a rich one
         detail: Not this.
     """
     return [city]
-
-
-def test_a_parameter_without_annotation_may_be_anything_and_that_is_told() -> None:
-    inference = infer(lambda city, days=3: (city, days))
-    assert inference.parameters["properties"] == {"city": {}, "days": {"default": 3}}
-    assert inference.types == {"city": Any, "days": Any}
-    words = "it has no annotation, so that any type is admitted"
-    assert inference.warnings == (("city", words), ("days", words))
 
 
 def test_further_keywords_are_admitted_where_the_function_takes_them() -> None:
@@ -129,15 +120,6 @@ def test_a_method_is_described_without_its_instance() -> None:
     assert properties(Agent.static) == {"kind": {**STRING, "enum": ["a"]}}
 
 
-def test_a_method_that_takes_no_instance_is_an_error() -> None:
-    for method in (Agent.nobody, Agent.anybody):
-        with pytest.raises(InferenceError) as caught:
-            infer(method, is_method=True)
-        assert caught.value.parameter is None
-        words = f"{method.__qualname__}: it takes no instance; let its first parameter be 'self'"
-        assert str(caught.value) == words
-
-
 def marked(city: str) -> None: ...
 
 
@@ -158,8 +140,6 @@ def _rest(**strangers: Odd) -> None: ...
 UNFIT: list[tuple[Any, str | None, str]] = [
     (_positional, "city", "_positional: 'city': positional-only; remove the '/': "),
     (_several, "cities", "_several: 'cities': '*cities' never receives anything; remove it, or "),
-    (_rest, "strangers", "_rest: 'strangers': annotated Odd, but there's no JSON for Odd; use a "),
-    (5, None, "int: its parameters are unknown; wrap it in a function"),
 ]
 
 
@@ -198,17 +178,3 @@ def test_a_name_that_is_not_defined_can_be_waited_for() -> None:
         assert properties(waiting)["place"]["enum"] == ["red", "blue"]
     finally:
         del waiting.__globals__["Tomorrow"]
-
-
-def test_nothing_heavy_is_imported_for_plain_functions() -> None:
-    source = '''
-import sys
-before = {*sys.modules}
-from sovl_tools.signature.inference import infer
-def plain(a: str, b: "int | None", c: list[dict[str, int]], d: float = 1.5) -> str:
-    """Do it."""
-print(infer(plain).parameters["required"])
-heavy = {"pydantic", "docstring_parser", "annotated_types", "click", "asyncio", "decimal", "uuid"}
-print(sorted((heavy | {"datetime", "pathlib", "jsonschema"}) & sys.modules.keys() - before))
-'''
-    assert run_script(source).splitlines() == ["['a', 'c']", "[]"]

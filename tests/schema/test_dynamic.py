@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from enum import Enum, StrEnum
+from collections.abc import Callable
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -56,52 +56,8 @@ def test_a_function_is_found_and_left_out_wherever_it_stands(schema: Any, key: s
     assert json.loads(json.dumps(found)) == found
 
 
-def dict_of() -> dict[str, Any]:
-    return {"type": "null"}
-
-
-def test_functions_may_stand_wherever_schemas_and_values_do() -> None:
-    schema = {
-        "anyOf": [dict_of, {"enum": lambda: ["a"]}],
-        "items": dict_of,
-        "additionalProperties": lambda: False,
-        "$defs": {"one": dict_of},
-        "default": {"a": [lambda: 3]},
-    }
-    null = {"type": "null"}
-    assert resolved(schema, called) == {
-        "anyOf": [null, {"enum": ["a"]}],
-        "items": null,
-        "additionalProperties": False,
-        "$defs": {"one": null},
-        "default": {"a": [3]},
-    }
-    assert without_functions(schema) == {"anyOf": [{}, {}], "$defs": {"one": {}}}
-
-
-class Size(Enum):
-    SMALL = 1
-    LARGE = 2
-
-
 class Color(StrEnum):
     RED = "red"
-
-
-@check_each(
-    ("value", "expected"),
-    [
-        (Size, [1, 2]),
-        ([Size.LARGE, Color.RED], [2, "red"]),
-        ([(1, {"a": Size.SMALL})], [[1, {"a": 1}]]),
-    ],
-    ids=["class", "members", "nested"],
-)
-def test_what_a_function_returns_becomes_plain_json(value: Any, expected: Any) -> None:
-    for schema in ({"enum": lambda: value}, lambda: {"enum": value}):
-        found = resolved(schema, called)["enum"]
-        assert found == expected
-        assert [type(each) for each in found] == [type(each) for each in expected]
 
 
 @check_each(
@@ -173,16 +129,3 @@ def test_a_definition_calls_its_functions_only_when_it_is_resolved() -> None:
     assert dynamic.to_schema()["parameters"]["properties"]["name"]["enum"] == ["name 2"]
     assert [each.name for each in dynamic.parameter_definitions] == ["name"]
     assert box.calls == 3
-
-
-def test_the_instance_is_given_where_there_is_one_and_nothing_elsewhere() -> None:
-    given: list[tuple[object, ...]] = []
-
-    def names(*arguments: object) -> Iterator[str]:
-        given.append(arguments)
-        yield "a"
-
-    box = Box()
-    for owner in (box, None):
-        definition(owner, names).resolve()
-    assert given == [(box,), ()]

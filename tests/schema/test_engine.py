@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 from hypothesis import given, settings
@@ -65,29 +63,3 @@ def test_the_flat_meta_schema_accepts_what_the_official_one_accepts(
     document = manifest_of("echo", output_schema={"properties": {"a": mixed}})
     is_schema = compile_schema(OFFICIAL).is_valid(mixed)
     assert published("tool").is_valid(document) == is_schema
-
-
-WITHOUT = """
-import sys
-for library in sys.argv[1:]:
-    sys.modules[library] = None
-from sovl_tools.schema.engine import compile_schema, engine_name
-try:
-    print(engine_name(), compile_schema({"type": "integer"}).is_valid("x"))
-except ImportError as error:
-    print(error)
-"""
-
-
-@check_each(
-    ("absent", "said"),
-    [
-        (["jsonschema_rs"], "jsonschema False"),
-        (["jsonschema"], "jsonschema-rs False"),
-        (["jsonschema_rs", "jsonschema"], "sovl-tools needs jsonschema-rs or jsonschema"),
-    ],
-)
-def test_an_engine_that_is_absent_is_stood_in_for(absent: list[str], said: str) -> None:
-    command = [sys.executable, "-c", WITHOUT, *absent]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == said

@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import operator
 import socket
-from collections.abc import Iterable
-from functools import reduce
 from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema import python_engine as python
@@ -51,29 +47,14 @@ CASES: list[tuple[Any, Any, str]] = [
     ),
     ({"const": {"a": 1}}, 4, 'must be {"a": 1}, not 4'),
     ({"minLength": 2}, "a", "must have at least 2 characters, not 1 character"),
-    ({"maxLength": 1}, "\U0001f600b", "must have at most 1 character, not 2 characters"),
     ({"pattern": "^a"}, "b", 'must match the pattern ^a, which "b" does not'),
     ({"minimum": 2}, 1, "must be at least 2, not 1"),
-    ({"maximum": 2.5}, 3, "must be at most 2.5, not 3"),
     ({"exclusiveMinimum": 2}, 2, "must be more than 2, not 2"),
-    ({"multipleOf": 2}, 3, "must be a multiple of 2, not 3"),
     ({"required": ["a", "b"]}, {}, "lacks 'a', 'b'"),
     (CLOSED, {"xy": 1, "b": 1}, "must not have 'b'"),
-    ({"additionalProperties": False}, {"a": 1}, "must not have 'a'"),
-    (
-        {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False},
-        {"a": 1, "b": 2},
-        "must not have 'b'",
-    ),
-    ({"minItems": 2}, [1], "must have at least 2 items, not 1 item"),
-    ({"maxItems": 1}, [1, 2], "must have at most 1 item, not 2 items"),
     ({"uniqueItems": True}, [1, 2, 1.0], "must not have the same item twice"),
     ({"contains": IS_TEXT}, [1], "has too few or too many of the items that it must contain"),
-    ({"propertyNames": {"maxLength": 1}}, {"ab": 1}, 'has a key that is not allowed: "ab"'),
     ({"not": IS_TEXT}, "a", 'must not be "a"'),
-    ({"anyOf": [IS_TEXT, IS_INTEGER]}, None, "must be an integer or a string, not null"),
-    (BRANCHED, [], "must be an object, not an array"),
-    (BRANCHED, {"size": 5.5}, 'size must be one of "big", "small", not 5.5'),
     ({"oneOf": [IS_TEXT, IS_INTEGER]}, None, "must be an integer or a string, not null"),
     (
         {"oneOf": OVERLAPPING},
@@ -87,46 +68,8 @@ CASES: list[tuple[Any, Any, str]] = [
     ),
     ({"$ref": "#/$defs/x", "$defs": {"x": IS_TEXT}}, 1, "must be a string, not the integer 1"),
     ({"prefixItems": [IS_INTEGER]}, ["x"], '[0] must be an integer, not the string "x"'),
-    (
-        {"properties": {"a": {"additionalProperties": {"items": IS_INTEGER}}}},
-        {"a": {"b": [1, None]}},
-        "a.b[1] must be an integer, not null",
-    ),
-    ({"patternProperties": {"^a": IS_TEXT}}, {"ab": 1}, "ab must be a string, not the integer 1"),
-    (
-        {"additionalProperties": {"items": IS_TEXT}},
-        {"0": ["a", "b", 5]},
-        "['0'][2] must be a string, not the integer 5",
-    ),
     (NO, 1, "is not allowed here"),
-    ({"properties": {"a": False}}, {"a": 1}, "a is not allowed here"),
 ]
-
-
-_odd_keys = st.sampled_from(["", "a", "7", "007", "~0", "a/b"])
-_trees = st.recursive(
-    st.integers(), lambda inner: st.dictionaries(_odd_keys, inner, max_size=3), max_leaves=8
-)
-
-
-@each_engine
-@moderate
-@given(tree=_trees)
-def test_a_problem_is_where_its_value_is(engine: ModuleType, tree: Any) -> None:
-    schema = {"type": "object", "additionalProperties": {"$ref": "#"}}
-    problems = compile_with(engine, schema).problems(tree)
-    assert all(isinstance(_value_at(tree, each.path), int) for each in problems)
-    assert bool(problems) == bool(_leaves(tree))
-
-
-def _value_at(tree: Any, path: Iterable[Any]) -> Any:
-    return reduce(operator.getitem, path, tree)
-
-
-def _leaves(tree: Any) -> list[Any]:
-    if not isinstance(tree, dict):
-        return [tree]
-    return [leaf for each in tree.values() for leaf in _leaves(each)]
 
 
 @each_engine

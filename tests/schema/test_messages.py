@@ -8,45 +8,12 @@ import pytest
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.engine import compile_with
-from sovl_tools.schema.problem import Problem, describe, explanations
+from sovl_tools.schema.problem import explanations
 from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
 )
-
-
-@check_each(
-    ("keyword", "expected", "value", "words"),
-    [
-        (
-            "type",
-            ("array",),
-            ' ["a"]',
-            '" [\\"a\\"]"; give the array itself, not JSON text of it',
-        ),
-        (
-            "type",
-            ("null", "object"),
-            "{}",
-            'the string "{}"; give the object itself, not JSON text of it',
-        ),
-        ("enum", ["red", "blue"], "RED ", '"red", "blue", not "RED "; did you mean "red"?'),
-        ("enum", [1, 2], "2", '1, 2, not "2"; did you mean 2?'),
-        ("enum", ["1", "2"], 2, '"1", "2", not 2; did you mean "2"?'),
-        ("enum", ["[]", 1], [], '"[]", 1, not []'),
-        ("maximum", 1e6, 10**7, "must be at most 1000000, not 10000000"),
-        ("uniqueItems", None, [1, "a", "b", "a"], 'must not have the same item twice: "a"'),
-        ("uniqueItems", None, [{"a": 1, "b": 2}, {"b": 2, "a": 1}], 'twice: {"b": 2, "a": 1}'),
-        ("not", {"required": ["a", "b"]}, {}, "must not have 'a' and 'b' together"),
-        ("not", {"enum": ["root"]}, "root", 'must not be "root"'),
-    ],
-    ids=str,
-)
-def test_words_say_what_is_there_and_what_would_be_right(
-    keyword: str, expected: Any, value: Any, words: str
-) -> None:
-    assert describe(Problem(keyword, (), value, expected)).endswith(words)
 
 
 USER: dict[str, Any] = {

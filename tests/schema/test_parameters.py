@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from sovl_tools import (
     AITool,
     ToolDefinition,
@@ -14,7 +12,6 @@ from sovl_tools import (
     tool,
 )
 from sovl_tools.schema.parameters import parameter_definitions
-from tests.conftest import Write, manifest_of
 from tests.tables import check_each
 
 
@@ -38,31 +35,6 @@ def one(schema: Any, annotation: Any = None) -> ToolParameterDefinition:
 )
 def test_the_type_is_that_of_the_schema(schema: Any, text: str, kind: Any) -> None:
     found = one(schema)
-    assert (found.type_str, found.param_type) == (text, kind)
-
-
-@check_each(
-    ("schema", "text", "kind"),
-    [
-        ({"$ref": "#/$defs/Day"}, "object", dict),
-        ({"$ref": "#/$defs/Name", "type": "string"}, "string", str),
-        ({"anyOf": [{"$ref": "#/$defs/Day"}, {"type": "null"}]}, "object | null", Any),
-        ({"$ref": "#/$defs/Other"}, "any", Any),
-        ({"$ref": "#/$defs/Anything"}, "any", Any),
-        ({"$ref": "#/$defs/Loop"}, "any", Any),
-    ],
-    ids=str,
-)
-def test_the_type_of_a_reference_is_that_of_its_definition(
-    schema: Any, text: str, kind: Any
-) -> None:
-    definitions = {
-        "Day": {"type": "object"},
-        "Name": {"type": "integer"},
-        "Anything": True,
-        "Loop": {"$ref": "#/$defs/Loop"},
-    }
-    (found,) = parameter_definitions({"properties": {"x": schema}, "$defs": definitions}, {})
     assert (found.type_str, found.param_type) == (text, kind)
 
 
@@ -122,15 +94,3 @@ def registered(value: Any) -> ToolDefinition:
 @check_each("value", [forecast, Station(), Forecast], ids=["def", "method", "class"])
 def test_a_tool_in_code_has_them(value: Any) -> None:
     assert registered(value).parameter_definitions == EXPECTED
-
-
-@pytest.mark.parametrize("signature", ["city, days=1", "city: str, days: int = 1", "**given"])
-def test_a_tool_in_a_folder_has_them(write: Write, signature: str) -> None:
-    schema = Forecast().parameters_schema
-    folder = write(
-        "forecast",
-        manifest_of("forecast", parameters=schema),
-        f"def forecast({signature}):\n    return None\n",
-    )
-    found = ToolRegistry.from_directory(folder.parent)["forecast"].parameter_definitions
-    assert found == EXPECTED

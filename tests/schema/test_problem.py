@@ -90,9 +90,6 @@ CASES = {
     "no branch is of the value's type": Case(
         SHAPE, "circle", ['must be an object, not the string "circle"']
     ),
-    "enumerations discriminate as well": Case(
-        MESSAGE, {"type": "sms", "number": 5}, ["number must be a string, not the integer 5"]
-    ),
     "unions lie within unions": Case(
         CONDITION,
         {"and": [{"and": {"field": "a"}}, 5]},
@@ -122,26 +119,10 @@ CASES = {
     "a union of values and types, and neither": Case(
         SIZE, None, ['must be "small", "large" or an integer, not null']
     ),
-    "integers are numbers": Case(
-        any_of({"enum": ["a"]}, {"enum": [1, 2]}), 1.5, ["must be one of 1, 2, not 1.5"]
-    ),
     "a union of values and types, and nearly a value": Case(
         SIZE, "smal", ['must be one of "small", "large", not "smal"; did you mean "small"?']
     ),
-    "a union of constants": Case(
-        {"oneOf": [{"const": "a"}, {"const": "b"}]}, 3, ['must be one of "a", "b", not 3']
-    ),
-    "one branch is as good as the other": Case(
-        any_of({"type": "string", "minLength": 3}, {"type": "string", "pattern": "^z"}),
-        "a",
-        ["must have at least 3 characters, not 1 character"],
-    ),
     "either is missing": Case(PLACE, {}, ["lacks 'city' or 'lat' and 'lon'"]),
-    "both is too much": Case(
-        {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
-        {"a": 1, "b": 2},
-        ["matches more than one of the alternatives, but must match exactly one"],
-    ),
     "a union next to missing keys": Case(
         {"allOf": [SHAPE, {"required": ["color"]}]},
         {"kind": "circle"},

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolRegistry
 from sovl_tools.signature.inference import infer
 from tests.conftest import Run, Write
 from tests.tables import check_each
@@ -317,12 +316,3 @@ def test_no_command_prints_a_computed_default(run: Run, write: Write, tmp_path: 
         assert properties["key"] == {"type": "string", "description": "The key."}
         assert properties["size"]["default"] == 3
         assert written["parameters"]["required"] == ["text"]
-
-
-def test_tools_in_code_show_no_computed_default(settings: Path) -> None:
-    module = run_module(CODE.format(name="said"), settings)
-    registry = ToolRegistry()
-    for each in (module.said, module.decorated, module.Speaker().speak):
-        registry.register(each)
-    assert len(registry.definitions("openai")) == 3
-    assert SECRET not in json.dumps(registry.definitions("openai"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -12,10 +12,9 @@ from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 import pydantic
 
-from sovl_tools import Image
 from sovl_tools.annotations.jsonvalues import to_json
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.signature.returned import has_fields, returned
+from sovl_tools.signature.returned import returned
 from tests.tables import check_each
 
 
@@ -91,42 +90,3 @@ def test_results_fit_the_schema_of_the_annotation(annotation: Any, values: list[
     validator = compile_schema(schema, with_formats=True)
     for value in values:
         assert validator.problems(to_json(value)) == [], schema
-
-
-def one() -> Iterator[Point]: ...  # type: ignore[empty-body]
-async def several() -> AsyncIterator[Point]: ...  # type: ignore[empty-body]
-async def awaited() -> Point: ...  # type: ignore[empty-body]
-def as_text() -> Order: ...  # type: ignore[empty-body]
-def plain() -> dict: ...  # type: ignore[empty-body, type-arg]
-
-
-silent = lambda: 1  # noqa: E731
-
-
-def nothing() -> None: ...
-def anything() -> Any: ...
-def content() -> list[Image | str]: ...  # type: ignore[empty-body]
-def missing() -> Missing: ...  # type: ignore[name-defined]  # noqa: F821
-
-
-@check_each(
-    ("function", "kind", "is_offered"),
-    [
-        (one, "array", True),
-        (several, "array", True),
-        (awaited, "object", True),
-        (as_text, "object", True),
-        (plain, "object", False),
-        (silent, None, False),
-        (nothing, None, False),
-        (anything, None, False),
-        (content, None, False),
-        (missing, None, False),
-    ],
-)
-def test_an_annotation_says_what_comes_back(
-    function: Callable[..., Any], kind: str | None, *, is_offered: bool
-) -> None:
-    schema = returned(function)
-    assert (schema and schema["type"]) == kind
-    assert has_fields(schema or {}) is is_offered

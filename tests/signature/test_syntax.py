@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from sovl_tools.annotations.bindings import bindings
 from sovl_tools.model.diagnostic import ModulePlace
 from sovl_tools.signature.syntax_tree import place_of
 from tests.tables import check_each
@@ -49,17 +48,3 @@ def unmarked(source: str) -> tuple[str, tuple[int, int]]:
 def test_a_place_is_found_in_the_source(source: str, place: ModulePlace) -> None:
     text, position = unmarked(source)
     assert place_of(text.encode(), place) == position
-
-
-@check_each(
-    "text",
-    [
-        "from os import *",
-        "from os import\\\n  *",
-        "def echo():\n    globals()['other'] = 1",
-        "exec('')",
-    ],
-)
-def test_a_module_that_may_bind_any_name_is_seen_however_that_is_spelt(text: str) -> None:
-    assert bindings(text.encode()).is_open
-    assert not bindings(b"executed = 1").is_open
