@@ -99,17 +99,6 @@ def test_a_sync_call_is_cancelled_from_another_thread(mode: str) -> None:
     assert kind_of(cancelled(dispatcher, "wait", started)) == "cancelled"
 
 
-def test_a_sync_call_of_an_async_tool_is_cancelled_from_another_thread() -> None:
-    started = threading.Event()
-
-    async def wait() -> None:
-        started.set()
-        await asyncio.Event().wait()
-
-    dispatcher = tooler(wait)
-    assert kind_of(cancelled(dispatcher, "wait", started)) == "cancelled"
-
-
 async def test_the_callers_own_cancellation_is_his_and_is_told_of() -> None:
     started = asyncio.Event()
     events: list[CallEvent] = []

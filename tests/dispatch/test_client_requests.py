@@ -34,10 +34,6 @@ def fail(_: object) -> Any:
     raise StopIteration("no")
 
 
-async def nothing_later(_: object) -> None:
-    pass
-
-
 ASKS: dict[str, Callable[[ToolContext], Any]] = {
     "on_elicit": lambda context: context.elicit("Which?"),
     "on_sample": lambda context: context.sample("Which?"),
@@ -52,12 +48,7 @@ ANSWERS = {"on_elicit": "an Answer", "on_sample": "a Sample", "on_list_roots": "
 WRONG = {
     "None": lambda _: None,
     "another answer": lambda _: 5,
-    "a coroutine of another answer": nothing_later,
-    "a future of None": lambda _: answered(None),
-    "a future of a string": lambda _: answered("yes"),
     "an error": fail,
-    "a later error": lambda _: failed(ValueError("no")),
-    "an exit": lambda _: failed(SystemExit(3)),
 }
 Words = str | None
 
@@ -91,14 +82,6 @@ def test_what_is_no_answer_is_told_in_one_message(call: Call, option: str, answe
     assert asked == waited
     assert asked.startswith((f"{option} must ", f"{option} failed: "))
     assert ANSWERS[option] in asked or "failed" in asked
-
-
-@each_way
-@check_each("option", ASKS)
-def test_who_gives_up_answering_ends_the_call(call: Call, option: str) -> None:
-    words = "was cancelled"
-    asked, waited = ask_for(call, option, lambda _: given_up())
-    assert (asked, waited) == (f"tool 'asking' {words}", f"tool 'waiting' {words}")
 
 
 @each_way

@@ -3,15 +3,12 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import Any
 
 from sovl_tools import Tooler, ToolRegistry
 from tests.dispatch.toolbox import (
     Call,
-    call_async,
-    call_sync,
     each_way,
     properties,
     run_script,
@@ -124,26 +121,15 @@ def test_async_tools_may_call_each_other_synchronously() -> None:
 SPEAKER = ContextVar("SPEAKER", default="nobody")
 
 
-BLOCKING = {"sync", "generator"}
-
-
-@each_way
 @check_each("timeout", [None, 30])
 @check_each("mode", [None, "inline", "thread"])
-@check_each("kind", ["sync", "async", "suspending", "generator", "async generator"])
 def test_what_a_tool_sets_in_context_variables_ends_with_its_call(
-    call: Call, kind: str, mode: Any, timeout: float | None
+    mode: Any, timeout: float | None
 ) -> None:
-    if call is call_async and timeout is None and (mode == "inline" or kind not in BLOCKING):
-        return  # it runs in the task of the caller
-
     def speak() -> str:
         before = SPEAKER.get()
         SPEAKER.set("the tool")
         return before
-
-    async def speak_at_once() -> str:
-        return speak()
 
     async def speak_later() -> str:
         before = speak()
@@ -151,34 +137,11 @@ def test_what_a_tool_sets_in_context_variables_ends_with_its_call(
         assert SPEAKER.get() == "the tool"
         return before
 
-    def speak_in_items() -> Iterator[str]:
-        yield speak()
-
-    async def speak_in_items_later() -> AsyncIterator[str]:
-        yield speak()
-        await asyncio.sleep(0)
-        assert SPEAKER.get() == "the tool"
-
-    functions = {
-        "sync": speak,
-        "async": speak_at_once,
-        "suspending": speak_later,
-        "generator": speak_in_items,
-        "async generator": speak_in_items_later,
-    }
-    dispatcher = tooler(tool(functions[kind], name="speak"), mode=mode)
-
-    async def call_twice() -> list[Any]:
-        found = [(await dispatcher.call("speak", timeout=timeout)).value for _ in range(2)]
+    dispatcher = tooler(speak, speak_later, mode=mode)
+    for name in ("speak", "speak_later"):
+        found = [dispatcher.call_sync(name, timeout=timeout).value for _ in range(2)]
+        assert found == ["nobody", "nobody"]
         assert SPEAKER.get() == "nobody"
-        return found
-
-    if call is call_sync:
-        found = [call(dispatcher, "speak", timeout=timeout).value for _ in range(2)]
-        assert SPEAKER.get() == "nobody"
-    else:
-        found = asyncio.run(call_twice())
-    assert found in (["nobody"] * 2, [["nobody"]] * 2)
 
 
 def test_one_dispatcher_serves_many_threads() -> None:

@@ -78,18 +78,6 @@ def test_messages_go_to_the_log_where_nobody_listens(
 
 
 @each_way
-def test_a_listener_that_fails_does_not_disturb_the_tool(call: Call) -> None:
-    def listen(_event: object) -> None:
-        raise ValueError("broken")
-
-    def work(context: ToolContext) -> str:
-        context.log("info", "hello")
-        return "done"
-
-    assert call(tooler(work, on_event=listen), "work").value == "done"
-
-
-@each_way
 def test_state_is_kept_from_call_to_call_and_by_tool(call: Call) -> None:
     def count(context: ToolContext) -> int:
         context.state["calls"] = context.state.get("calls", 0) + 1

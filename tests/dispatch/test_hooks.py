@@ -207,19 +207,6 @@ def test_a_hook_that_fails_is_a_failure_of_the_call(
     assert ran == []
 
 
-async def test_a_sync_hook_leaves_the_loop_free() -> None:
-    gate = threading.Event()
-
-    def wait(call: ToolCall, following: Next) -> ToolResult:
-        assert gate.wait(PATIENCE)
-        return following(call)
-
-    asyncio.get_running_loop().call_soon(gate.set)
-    assert (
-        await tooler(tool(echo_later, TEXT), hooks=[wait]).call("echo_later", '{"text": "a"}')
-    ).ok
-
-
 MOOD = ContextVar("MOOD", default="calm")
 
 

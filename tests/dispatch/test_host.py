@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from sovl_tools import Answer, Approval, ApprovalRequest, Host, Policy, ToolContext, ToolError
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.tables import check_each
@@ -175,24 +173,6 @@ def test_the_time_in_which_a_person_is_asked_does_not_count(call: Call) -> None:
         assert result.value == "accept", result
 
 
-def test_an_async_host_answers_on_the_loop_of_the_call() -> None:
-    loops: list[object] = []
-
-    async def answer(_: object) -> Answer:
-        loops.append(asyncio.get_running_loop())
-        return Answer("accept", {})
-
-    def blocks(context: ToolContext) -> str:
-        return context.elicit_sync("Well?").action
-
-    async def main() -> None:
-        tools = tooler(blocks, host=Host(on_elicit=answer))
-        assert (await tools.call("blocks")).value == "accept"
-        assert loops == [asyncio.get_running_loop()]
-
-    asyncio.run(main())
-
-
 @each_way
 def test_a_manifest_asks_for_retries_caches_and_rates(call: Call) -> None:
     calls: list[str] = []
@@ -260,18 +240,3 @@ def test_ceilings_hold_for_manifests_and_calls() -> None:
     assert "0.05" in str(tools.call_sync("slow").error)
     assert "0.05" in str(tools.call_sync("slow", timeout=30).error)
     assert len(str(tools.call_sync("long").value)) <= 50
-
-
-@check_each(
-    ("settings", "words"),
-    [
-        ({"rate_limit": "5"}, "rate_limit must be a number of calls in a time, such as '5/s'"),
-        ({"retry": 0}, "retry must be at least 1, not 0"),
-        ({"approval": "sometimes"}, "approval must be 'never', 'destructive', 'always' or a list"),
-        ({"mode": "fast"}, "mode must be"),
-    ],
-    ids=str,
-)
-def test_a_policy_is_checked_when_it_is_made(settings: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        Policy(**settings)

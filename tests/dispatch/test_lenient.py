@@ -176,17 +176,6 @@ def test_null_as_text_is_taken_where_null_means_nothing(
 
 
 @each_way
-@check_each("given", [{"size": "null"}, {"count": "none"}, {"count": "null", "size": "x"}])
-def test_other_text_is_refused_all_the_same(call: Call, given: dict[str, Any]) -> None:
-    registry = ToolRegistry()
-    registry.register(seek)
-    result = call(Tooler(registry, coerce="lenient"), "seek", given)
-    assert result.error is not None
-    assert result.error.kind == "invalid_arguments"
-    assert result.repairs == ()
-
-
-@each_way
 @check_each(
     ("setting", "asked", "fits"),
     [

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.catalog import Catalog
-from tests.conftest import Write, manifest_of
-from tests.dispatch.toolbox import Shelf, properties, tool, tooler
-from tests.patience import PATIENCE
+from tests.dispatch.toolbox import properties, tool, tooler
 from tests.tables import check_each
 
 NUMBER = {**properties(number={"type": "integer"}), "required": ["number"]}
@@ -95,63 +91,3 @@ async def test_a_tool_may_limit_how_many_of_its_calls_run_at_a_time(kind: str) -
     assert all(result.ok for result in results)
     assert counter.most <= 2
     assert counter.now == 0
-
-
-def test_waiting_for_a_turn_is_part_of_the_limit() -> None:
-    release, started = threading.Event(), threading.Event()
-
-    def work() -> None:
-        started.set()
-        release.wait(PATIENCE)
-
-    dispatcher = tooler(tool(work, max_concurrency=1))
-    thread = threading.Thread(target=dispatcher.call_sync, args=("work",))
-    thread.start()
-    assert started.wait(PATIENCE)
-    result = dispatcher.call_sync("work", timeout=0.01)
-    release.set()
-    thread.join()
-    assert result.error is not None
-    assert result.error.kind == "timeout"
-    assert dispatcher.call_sync("work").ok
-
-
-FOLDER = """
-import asyncio
-
-NUMBER = {number}
-
-
-async def tell() -> list[int]:
-    before = NUMBER
-    for _ in range(7):
-        await asyncio.sleep(0)
-    from . import late
-    return [before, NUMBER, late.NUMBER]
-"""
-
-
-@pytest.mark.unmeasured
-async def test_calls_end_with_the_folder_with_which_they_began(write: Write) -> None:
-    parameters: dict[str, Any] = {"type": "object", "properties": {}}
-    manifest = manifest_of("tell", parameters=parameters)
-
-    def load(number: int) -> Catalog:
-        code = FOLDER.replace("{number}", str(number))
-        folder = write("tell", manifest, code, late=f"NUMBER = {number}\n")
-        return ToolRegistry.from_directory(folder.parent).catalog
-
-    shelf = Shelf(load(0))
-    dispatcher = Tooler(shelf)
-
-    async def replace_often() -> None:
-        for number in range(1, 51):
-            shelf.catalog = load(number)
-            for _ in range(3):
-                await asyncio.sleep(0)
-
-    calls = dispatcher.call_many([("tell", None)] * 1000, limit=100)
-    results, _ = await asyncio.gather(calls, replace_often())
-    assert len(results) == 1000
-    assert all(result.ok and len(set(result.value)) == 1 for result in results)
-    assert len({result.value[0] for result in results}) > 5

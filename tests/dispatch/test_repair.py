@@ -1,23 +1,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from copy import deepcopy
 from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.dispatch.repair import repair_arguments
-from sovl_tools.model.document import MAX_DEPTH, depth, json_path
+from sovl_tools.model.document import MAX_DEPTH
 from sovl_tools.model.result import Repair
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.engine import compile_schema, compile_with
 from tests.dispatch.toolbox import properties
-from tests.schema.strategies import likely, moderate, plain_schemas, schemas, texts, values
+from tests.schema.strategies import texts, values
 from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(
@@ -198,79 +195,3 @@ def _object(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], Any, Any]:
     schema = properties(**{name: part[0] for name, part in parts.items()})
     value = {name: part[1] for name, part in parts.items()}
     return schema, value, {name: part[2] for name, part in parts.items()}
-
-
-@st.composite
-def doubtful(draw: st.DrawFn) -> tuple[Any, Any]:
-    """Return a schema of any kind and a value that may or may not match, with strings in it."""
-    schema = draw(plain_schemas | schemas)
-    value = draw(likely(schema) | values)
-    return schema, _with_texts(draw, value)
-
-
-def _with_texts(draw: st.DrawFn, value: Any) -> Any:
-    if isinstance(value, dict):
-        value = {key: _with_texts(draw, each) for key, each in value.items()}
-    if isinstance(value, list):
-        value = [_with_texts(draw, each) for each in value]
-    is_text = isinstance(value, str)
-    return json.dumps(value) if not is_text and draw(st.booleans()) else value
-
-
-@each_engine
-@moderate
-@given(case=doubtful())
-def test_what_comes_out_is_valid_and_tells_of_every_change(
-    engine: ModuleType, case: tuple[Any, Any]
-) -> None:
-    schema, value = properties(value=case[0]), case[1]
-    given = {"value": value}
-    before = deepcopy(given)
-    done = repair_arguments(given, compile_with(engine, schema))
-    assert typed(given) == typed(before)
-    if done is None:
-        return
-    assert all(compile_with(each, schema).is_valid(done[0]) for each in (rust, python))
-    assert depth(done[0]) <= MAX_DEPTH
-    assert typed(_replayed(before, done[1])) == typed(done[0])
-    places = _places(done[0])
-    for repair in done[1]:
-        assert typed(_at(done[0], places[repair.path][1:])) == typed(repair.used)
-        assert typed(repair.used) != typed(repair.given)
-
-
-def _at(document: Any, path: tuple[str | int, ...]) -> Any:
-    for part in path:
-        document = document[part]
-    return document
-
-
-def _replayed(document: Any, repairs: tuple[Repair, ...]) -> Any:
-    """Make the repairs one by one, each where its ``given`` is; a string becomes its value."""
-    root = {"root": document}
-    for repair in repairs:
-        *above, last = _places(root["root"])[repair.path]
-        parent: Any = root
-        for part in above:
-            parent = parent[part]
-        assert typed(parent[last]) == typed(repair.given)
-        is_decoded = isinstance(repair.used, list | dict)
-        parent[last] = json.loads(repair.given) if is_decoded else repair.used
-    return root["root"]
-
-
-def _places(document: Any) -> dict[str, tuple[str | int, ...]]:
-    """Return the path of every value in a document, below a root, by its JSONPath."""
-    pending: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
-    found: dict[str, tuple[str | int, ...]] = {}
-    while pending:
-        path, value = pending.pop()
-        found[json_path(path)] = ("root", *path)
-        pending += [((*path, key), child) for key, child in _children(value)]
-    return found
-
-
-def _children(value: Any) -> Iterable[tuple[str | int, Any]]:
-    if isinstance(value, list):
-        return enumerate(value)
-    return value.items() if isinstance(value, dict) else ()

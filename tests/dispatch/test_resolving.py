@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-import typing
 from collections.abc import Callable
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from typing import (
     Any,
     Generic,
     NamedTuple,
-    NewType,
     NotRequired,
     TypedDict,
     TypeVar,
@@ -25,24 +23,12 @@ from sovl_tools.signature.inference import Inference, infer
 from tests.schema.validators import validator
 from tests.tables import check_each
 
-kinds: Any = typing  # for annotations that are known only when a test runs
 DAY = date(2026, 1, 31)
 DAY_TEXT = "2026-01-31"
 DATE = {"type": "string", "format": "date"}
-INTEGER = {"type": "integer"}
 
 T = TypeVar("T")
 U = TypeVar("U")
-Early = TypeVar("Early", bound="Later")
-Earlier = TypeVar("Earlier", bound=kinds.List["Later"])
-Choice = TypeVar("Choice", "Later", int)
-Renamed = NewType("Renamed", "Later")
-
-
-@dataclass
-class Later:
-    day: date
-    until: InitVar[date | None] = None
 
 
 def taking(annotation: Any) -> Callable[..., Any]:
@@ -127,31 +113,6 @@ def test_the_statements_of_python_3_12_are_understood() -> None:
             "required": [],
         }
     assert infer(names["generic"]).parameters["properties"] == {"value": DATE}
-
-
-LATER = {
-    "type": "object",
-    "properties": {"day": DATE, "until": {"anyOf": [DATE, {"type": "null"}]}},
-    "required": ["day"],
-    "additionalProperties": False,
-}
-
-
-@check_each(
-    ("annotation", "described", "given", "wanted"),
-    [
-        (Renamed, LATER, {"day": DAY_TEXT}, Later(DAY)),
-        (Early, LATER, {"day": DAY_TEXT, "until": DAY_TEXT}, Later(DAY)),
-        (Earlier, {"type": "array", "items": LATER}, [{"day": DAY_TEXT}], [Later(DAY)]),
-        (Choice, {"anyOf": [LATER, INTEGER]}, {"day": DAY_TEXT}, Later(DAY)),
-    ],
-    ids=str,
-)
-def test_text_may_stand_for_what_is_defined_later(
-    annotation: Any, described: Any, given: Any, wanted: Any
-) -> None:
-    assert schema(annotation) == described
-    assert received(annotation, given) == wanted
 
 
 @dataclass

@@ -350,15 +350,3 @@ def test_numbers_and_arrays_of_numpy_become_json(make: Callable[[Any], Any], exp
     result = to_json(make(pytest.importorskip("numpy")))
     assert result == expected
     assert json.dumps(result) == json.dumps(expected)
-
-
-def test_frames_of_pandas_become_rows() -> None:
-    pandas = pytest.importorskip("pandas")
-    times = [pandas.Timestamp("2026-01-31"), pandas.NaT]
-    frame = pandas.DataFrame({"a": [1, 2], "when": times})
-    assert to_json(frame) == [
-        {"a": 1, "when": "2026-01-31T00:00:00"},
-        {"a": 2, "when": None},
-    ]
-    assert to_json([frame["a"], frame.columns, pandas.NA]) == [[1, 2], ["a", "when"], None]
-    assert invalid(pandas.DataFrame({"a": [1.5, None]})).startswith("result[1].a is nan")

@@ -113,24 +113,6 @@ async def test_whoever_stops_early_cancels_the_tool(kind: str) -> None:
     assert await asyncio.to_thread(closed.wait, PATIENCE)
 
 
-async def test_a_generator_is_not_far_ahead_of_whoever_takes_its_items() -> None:
-    made = 0
-
-    async def count() -> AsyncIterator[int]:
-        nonlocal made
-        for number in range(1000):
-            made = number
-            yield number
-
-    items = aiter(tooler(count).stream("count"))
-    for _ in range(5):
-        await anext(items)
-    for _ in range(100):
-        await asyncio.sleep(0)
-    assert made < 50
-    await items.aclose()
-
-
 async def test_a_consumer_that_is_cancelled_leaves_no_task_behind() -> None:
     waiting, complaints = asyncio.Event(), list[Any]()
     # told of a task that is destroyed while it is pending

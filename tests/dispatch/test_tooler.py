@@ -165,3 +165,11 @@ def test_the_path_of_a_directory_will_do(write: Write, tmp_path: Path) -> None:
         assert Tooler(path).call_sync("echo", {"text": "hi"}).value == "hi"
     with pytest.raises(ValueError, match=r"^there's no tools directory 'nowhere'$"):
         Tooler("nowhere")
+
+
+@each_way
+@check_each("name", [None, 5, ["x"], {}])
+def test_a_name_that_is_no_string_is_an_unknown_tool(call: Call, name: Any) -> None:
+    failure = call(tooler(), name).error
+    assert failure is not None
+    assert failure.kind == "unknown_tool"

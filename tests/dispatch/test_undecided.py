@@ -84,18 +84,6 @@ async def test_the_loop_goes_on_while_a_schema_is_made(*, is_async: bool) -> Non
     assert slow.threads[0] is not threading.current_thread()
 
 
-async def test_a_call_can_be_cancelled_while_its_schema_is_made() -> None:
-    slow = Slow()
-    tooler = Tooler(registry_of(slow, is_async=False))
-    task = asyncio.create_task(tooler.call("choose", {"one": "a"}, call_id="mine"))
-    try:
-        assert await asyncio.to_thread(slow.is_asked.wait, PATIENCE)
-        assert tooler.cancel("mine")
-        assert kind_of(await task) == "cancelled"
-    finally:
-        slow.may_go.set()
-
-
 async def test_as_many_calls_at_a_time_are_let_in_whatever_the_schemas() -> None:
     under_way, most = 0, 0
     values = iter(range(100))

@@ -183,21 +183,6 @@ def test_a_limit_cancels_what_has_not_begun_and_gives_up_what_has(call: Call) ->
     assert "its call was abandoned and can still be at it" in error.message
 
 
-def test_a_call_on_an_executor_can_be_cancelled() -> None:
-    running: Future[Any] = Future()
-    calling = tooler(*code(tools_in_code.BARE), executor=Broken(running))
-
-    async def main() -> str | None:
-        task = asyncio.create_task(calling.call("bare", LONG, call_id="job"))
-        await asyncio.sleep(0)
-        assert calling.cancel("job")
-        error = (await task).error
-        return error and error.kind
-
-    assert asyncio.run(main()) == "cancelled"
-    assert running.cancelled()
-
-
 @pytest.mark.parametrize("execution", [{"memory_mb": 10}, {"isolated_env": True}], ids=str)
 def test_limits_need_another_process(threads: Executor, execution: dict[str, Any]) -> None:
     limited = ToolDefinition("bare", "", TEXT, tools_in_code.bare, execution=execution)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from sovl_tools import (
     ToolRegistry,
     definition_of,
 )
-from sovl_tools.dispatch import processes
 from sovl_tools.loading import requirements
 from tests.conftest import REPOSITORY, is_running
 from tests.dispatch.toolbox import Call, each_way, tooler
@@ -222,21 +220,6 @@ def test_a_cancelled_tool_sees_it_and_may_clean_up(acting: Tooler) -> None:
     assert said == ["begun", "ended"]
 
 
-def test_kills_leave_nothing_behind(acting: Tooler) -> None:
-    acting.call_sync("act", {"what": "plain"})
-
-    def counts() -> tuple[int, int]:
-        # a cluster of another test leaves threads of its own behind
-        ours = [each for each in threading.enumerate() if each.name.startswith("sovl-tools")]
-        return len(ours), len(os.listdir("/proc/self/fd"))
-
-    before = counts()
-    for _ in range(6):
-        assert not acting.call_sync("act", {"what": "leave"}).ok
-    assert acting.call_sync("act", {"what": "plain"}).ok
-    wait_until(lambda: counts() <= before)
-
-
 def test_what_a_tool_forks_does_not_answer(acting: Tooler) -> None:
     assert acting.call_sync("act", {"what": "fork"}).value == "parent"
     assert acting.call_sync("act", {"what": "plain"}).value == "done"
@@ -288,55 +271,6 @@ def test_a_worker_asks_the_host_of_its_caller(call: Call, acting: Tooler) -> Non
         assert error.message.startswith(words)
 
 
-def test_a_person_is_asked_as_long_as_it_takes_and_a_cancelled_call_asks_no_more(
-    acting: Tooler,
-) -> None:
-    asked, over = threading.Event(), threading.Event()
-
-    def think(_: Question) -> Answer:
-        asked.set()
-        over.wait(0.5)
-        return Answer("decline")
-
-    def wait(_: Question) -> Answer:
-        asked.set()
-        over.wait(PATIENCE)
-        return Answer("decline")
-
-    host = Host(on_elicit=think)
-    assert acting.call_sync("act", {"what": "question"}, host=host, timeout=0.3).value == "decline"
-    asked.clear()
-    with ThreadPoolExecutor(1) as pool:
-        host = Host(on_elicit=wait)
-        call = pool.submit(
-            acting.call_sync, "act", {"what": "question"}, host=host, call_id="asking"
-        )
-        assert asked.wait(PATIENCE)
-        assert acting.cancel("asking")
-        error = call.result(PATIENCE).error
-        over.set()
-    assert error is not None
-    assert error.kind == "cancelled"
-
-
-def test_a_folder_is_edited_while_its_workers_run(tmp_path: Path, acting: Tooler) -> None:
-    place = tmp_path / "tools" / "act"
-    place.mkdir(parents=True)
-    (place / "act.json").write_text(MANIFEST)
-    (place / "act.py").write_text("def act(what: str) -> str:\n    return '0'\n")
-    registry = ToolRegistry.from_directory(place.parent)
-    with Tooler(registry, max_processes=2) as calling:
-        for version in range(1, 4):
-            # the old one is what the registry has until it is reloaded
-            (place / "act.py").write_text(f"def act(what: str) -> str:\n    return '{version}'\n")
-            calls = [("act", {"what": "x"})] * 4
-            found = asyncio.run(calling.call_many(calls))
-            assert {each.value for each in found} == {str(version - 1)}
-            registry.reload()
-            found = asyncio.run(calling.call_many(calls))
-            assert {each.value for each in found} == {str(version)}
-
-
 def test_an_isolated_environment_has_a_base_and_what_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -360,14 +294,6 @@ def test_an_isolated_environment_has_a_base_and_what_is_asked_for(
         assert "A_SECRET" in calling.call_sync("variables").value
 
 
-def test_workers_are_kept_and_replaced_after_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "MAX_CALLS", 2)
-    definition = definition_of(tools_in_code.whereabouts)
-    with tooler(definition, mode="process", max_processes=1) as calling:
-        ids = [calling.call_sync("whereabouts", {"text": ""}).value[1] for _ in range(4)]
-    assert ids[0] == ids[1] != ids[2] == ids[3]
-
-
 def test_a_worker_that_dies_between_calls_is_replaced() -> None:
     definition = definition_of(tools_in_code.whereabouts)
     with tooler(definition, mode="process", max_processes=1) as calling:
@@ -378,17 +304,6 @@ def test_a_worker_that_dies_between_calls_is_replaced() -> None:
     assert second.ok
     assert second.value[1] != first
     assert not is_running(second.value[1])
-
-
-def test_workers_are_spawned_where_there_is_no_fork_server(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])
-    with Tooler(ToolRegistry.from_directory(directory), max_processes=1) as calling:
-        error = calling.call_sync("act", {"what": "leave"}).error
-        assert error is not None
-        assert "exit code 3: farewell" in error.message
-        assert calling.call_sync("act", {"what": "plain"}).value == "done"
 
 
 FORKED = """
