@@ -19,13 +19,13 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from itertools import takewhile
 from secrets import token_hex
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
 from sovl_tools.formats.base import estimate
 from sovl_tools.formats.messages import CallOutput, as_text, content_of
 from sovl_tools.model.caller import check_count
-from sovl_tools.model.content import cut_characters, is_block
+from sovl_tools.model.content import cut_characters
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 
@@ -253,38 +253,12 @@ def parse_messages(messages: JSON) -> list[Message]:
     if not isinstance(messages, list):
         raise ValueError("a conversation must be a list of messages")  # noqa: TRY004 - our callers expect it
     for index, message in enumerate(messages):
-        problem = _problem(message)
-        if problem:
-            raise ValueError(f"message {index}: {problem}")
+        known = message if isinstance(message, dict) else {}
+        is_known = known.get("role") in ("user", "assistant", "tool")
+        if not is_known or not isinstance(known.get("content"), str | list):
+            words = "must have the role user, assistant or tool, and a content"
+            raise ValueError(f"message {index} {words}")
     return messages
-
-
-_KEYS: dict[str, dict[str, Any]] = {
-    "user": {"content": str | list},
-    "assistant": {"content": str},
-    "tool": {"id": str, "name": str, "content": str | list},
-}
-
-
-def _problem(message: JSON) -> str | None:
-    role = message.get("role") if isinstance(message, dict) else None
-    if not isinstance(role, str) or role not in _KEYS:
-        return f"its role must be user, assistant or tool, not {role!r}"
-    for key, kind in _KEYS[role].items():
-        if not isinstance(message.get(key), kind):
-            return f"a message of the role {role!r} needs {key!r}"
-    if isinstance(message["content"], list) and not all(map(is_block, message["content"])):
-        return "its content must be a string or a list of content blocks"
-    calls = message.get("calls", [])
-    if not isinstance(calls, list) or not all(
-        isinstance(each, dict) and all(isinstance(each.get(key), str) for key in Call._fields)
-        for each in calls
-    ):
-        return "its calls must be objects with 'id', 'name' and 'arguments'"
-    items = message.get("items", [])
-    if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
-        return "its items must be objects"
-    return None
 
 
 def arguments_of(text: str) -> dict[str, JSON]:

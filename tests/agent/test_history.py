@@ -210,16 +210,9 @@ def test_a_conversation_is_saved_and_restored(way: Way, tmp_path: Path) -> None:
 
 WRONG = [
     ({}, "a conversation must be a list of messages"),
-    ([7], "message 0: its role must be user, assistant or tool, not None"),
-    ([{"role": ["user"]}], r"message 0: its role must be user, assistant or tool, not \['user'\]"),
-    ([{"role": "system", "content": ""}], "message 0: its role .* not 'system'"),
-    ([{"role": "user"}], "message 0: a message of the role 'user' needs 'content'"),
-    ([{"role": "user", "content": "a"}, {"role": "tool"}], "message 1: .* 'tool' needs 'id'"),
-    ([{"role": "user", "content": ["a"]}], "message 0: its content must be a string or a list of"),
-    ([{"role": "assistant", "content": "", "calls": {}}], "message 0: its calls must be objects"),
-    ([{"role": "assistant", "content": "", "calls": [{"id": 1}]}], "its calls must be objects"),
-    ([{"role": "assistant", "content": "", "items": [7]}], "message 0: its items must be objects"),
-]  # fmt: skip
+    ([7], "message 0 must have the role user, assistant or tool"),
+    ([{"role": "user", "content": "a"}, {"role": "tool"}], "message 1 must have"),
+]
 
 
 @pytest.mark.parametrize(("content", "words"), WRONG, ids=[str(n) for n in range(len(WRONG))])
