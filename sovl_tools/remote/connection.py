@@ -18,7 +18,7 @@ from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON, canonical
 from sovl_tools.remote.session import McpServer, RemoteError, variable
-from sovl_tools.remote.snapshot import LISTS, Offer, Reviewed, SnapshotError
+from sovl_tools.remote.snapshot import LISTS, Offer, Reviewed, SnapshotError, name_of
 from sovl_tools.remote.transport import TERMINATED, open_client
 
 MAX_TOOLS: Final = 20_000
@@ -108,7 +108,7 @@ class McpSession:
         if self._listed is None or self._listed[0] != self._changes:
             changes = self._changes  # a list can be older than a change meanwhile
             self._listed = changes, await self.list_tools()
-        named = [each for each in self._listed[1] if _name_of(each) == tool]
+        named = [each for each in self._listed[1] if name_of(each) == tool]
         objection = reviewed.objection(named[0]) if named else "its server doesn't list it anymore"
         if objection is not None:
             raise RemoteError(f"the tool {tool!r:.80} isn't as reviewed: {objection}")
@@ -304,10 +304,6 @@ class McpSession:
             text = text.replace(each, name)
         # a path can be secret
         return cut_characters(_URL.sub(r"\1\2", text), _LONGEST_REASON)
-
-
-def _name_of(definition: JSON) -> JSON:
-    return definition.get("name") if isinstance(definition, dict) else None
 
 
 def _is_closed(client: Client) -> bool:

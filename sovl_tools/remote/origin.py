@@ -42,7 +42,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import fit_names, name_problem
 from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer, RemoteError, session_of
-from sovl_tools.remote.snapshot import Reviewed, SnapshotError
+from sovl_tools.remote.snapshot import Reviewed, SnapshotError, name_of
 from sovl_tools.schema.subschemas import nodes
 
 _QUIET, _MOST_QUIET = 0.05, 5.0
@@ -91,7 +91,7 @@ class RemoteTools(NamedTuple):
         definitions = read_tools(listed)
         start = f"{self.prefix}_" if self.prefix else ""
         names = fit_names(
-            start + (each.name if isinstance(each, ForeignTool) else _name_of(raw))
+            start + (each.name if isinstance(each, ForeignTool) else name_of(raw) or "tool")
             for each, raw in zip(definitions, listed, strict=True)
         )
         before, now = _KNOWN.get(self, {}), dict[str, tuple[str, Candidate]]()
@@ -158,11 +158,6 @@ def read_tools(
     ]
 
 
-def _name_of(raw: JSON) -> str:
-    name = raw.get("name") if isinstance(raw, dict) else None
-    return name if isinstance(name, str) else "tool"
-
-
 def _caller(server: McpServer, tool: ForeignTool) -> Callable[..., Any]:
     """Return the function that calls a tool of a server."""
     hints = tool.annotations
@@ -178,16 +173,15 @@ _KNOWN: dict[RemoteTools, dict[str, tuple[str, Candidate]]] = {}
 """What became of the text of a definition, by origin and name."""
 
 
-def remote_tools(  # noqa: PLR0913 - independent options
+def remote_tools(
     address: str,
     *,
     prefix: str | None,
     headers: Mapping[str, str] | None,
     env: Mapping[str, str | None] | None,
-    timeout: float,
-    locked: str | None = None,
+    **options: Any,
 ) -> RemoteTools:
-    """Return the tools of a server.
+    """Return the tools of a server; ``options`` are further ones of ``McpServer``.
 
     Raises:
         ValueError: the server, the prefix or the timeout isn't one.
@@ -197,9 +191,8 @@ def remote_tools(  # noqa: PLR0913 - independent options
     server = McpServer(
         address,
         env=tuple((env or {}).items()),
-        timeout=timeout,
         header_values=tuple((headers or {}).items()),
-        locked=locked,
+        **options,
     )
     return RemoteTools(server, prefix)
 

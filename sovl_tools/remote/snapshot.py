@@ -82,7 +82,9 @@ def snapshot_of(offer: Offer, credentials: list[str], path: str) -> Snapshot:
         "server": offer.server,
     }
     for kind, key in LISTS.items():
-        document[kind] = sorted(offer.lists[kind], key=lambda item: _name_of(item, key))
+        document[kind] = sorted(
+            offer.lists[kind], key=lambda item: (name_of(item, key), canonical(item))
+        )
     try:
         text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
@@ -96,9 +98,10 @@ def _visible(letter: str) -> str:
     return json.dumps(letter)[1:-1] if is_unsafe(letter) and letter != "\n" else letter
 
 
-def _name_of(item: JSON, key: str) -> tuple[str, str]:
+def name_of(item: JSON, key: str = "name") -> str:
+    """Return the name in a definition; "" without one."""
     name = item.get(key) if isinstance(item, dict) else None
-    return (name if isinstance(name, str) else "", canonical(item))
+    return name if isinstance(name, str) else ""
 
 
 def read_snapshot(path: str) -> Snapshot:
@@ -136,13 +139,11 @@ class Reviewed:
         tools = document.get("tools") if isinstance(document, dict) else None
         if not isinstance(tools, list):
             raise SnapshotError(path, "this isn't a snapshot: it has no list of tools")
-        named = {each["name"]: each for each in tools if isinstance(each, dict) and "name" in each}
-        return cls(path, {str(name): canonical(each) for name, each in named.items()})
+        return cls(path, {name_of(each): canonical(each) for each in tools})
 
     def objection(self, definition: JSON) -> str | None:
         """Return why a definition isn't the reviewed one; None if it is."""
-        name = definition.get("name") if isinstance(definition, dict) else None
-        reviewed = self._tools.get(name) if isinstance(name, str) else None
+        reviewed = self._tools.get(name_of(definition))
         if reviewed is None:
             return f"it isn't in {self.path}"
         if reviewed != canonical(definition):
