@@ -23,7 +23,6 @@ from sovl_tools.reporting.text import plain
 EXAMPLES = """\b
 Examples:
   sovl-tools call example_tool number1=5 number2=3
-  sovl-tools call example_tool --args '{"number1": 5, "number2": 3}'
   echo '{"number1": 5, "number2": 3}' | sovl-tools call example_tool --args -
   sovl-tools call example_tool number1=5 number2=3 --mode process --timeout 10"""
 EXITS = {

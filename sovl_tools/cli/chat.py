@@ -40,7 +40,6 @@ from sovl_tools.reporting.text import plain
 EXAMPLES = """\b
 Examples:
   sovl-tools chat
-  sovl-tools chat --provider anthropic --system "Answer in one sentence."
   sovl-tools chat --base-url http://localhost:11434/v1 --model qwen3
   echo "example_tool number1=5 number2=3" | sovl-tools chat --provider local
 

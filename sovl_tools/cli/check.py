@@ -157,6 +157,6 @@ def plugins_of(
     places: Places, settings: Settings
 ) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
     """Return the tools in plugins, and the findings in their directories."""
-    if not settings.imports:
+    if not settings.imports or not places.plugins:
         return (), ()
-    return child_checks.check_plugins(places.plugins, settings.limit, places.configuration)
+    return child_checks.check_plugins(places.plugins, places.configuration)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
 from glob import glob
 from itertools import groupby
 from time import perf_counter
@@ -46,15 +45,7 @@ Examples:
   sovl-tools check 'uvx mcp-server-git' --update   write its snapshot
   sovl-tools check git --locked                    in CI: no difference at all
   sovl-tools check https://example.com/mcp --header Authorization=MCP_TOKEN
-  sovl-tools check tools.json --target gemini      a file, without a server
-
-\b
-In pyproject.toml:
-  [tool.sovl-tools.servers.git]
-  command = "uvx mcp-server-git"
-  [tool.sovl-tools.servers.tracker]
-  url = "https://example.com/mcp"
-  headers = {Authorization = "TRACKER_TOKEN"}"""
+  sovl-tools check tools.json --target gemini      a file, without a server"""
 EXITS = {
     1: "There are errors, or the server differs from its snapshot in a way that breaks callers.",
     2: "A server can't be reached or sends no lists, a file is missing, or an option is wrong.",
@@ -113,17 +104,17 @@ def check(ctx: click.Context, /, **options: Any) -> None:
         raise Misuse("--against takes one source")
     started = perf_counter()
     destinations = destinations_for(asked.formats, found)
-    sources = [*_sources(asked, found)]
     subjects: list[Subject] = []
-    has_failed = False
-    for source in sources:
+    failures: list[str] = []
+    for source in asked.sources or found.servers:
         try:
-            subjects += _subjects(asked, source)
-        except SovlToolsError as error:
-            if len(sources) == 1:
-                raise
-            has_failed = True
-            show(plain(f"{source.path}: {error}"), err=True)
+            subjects += _subjects(asked, source, found)
+        except (SovlToolsError, ValueError) as error:
+            failures.append(str(error))
+    if not subjects:
+        raise Misuse("\n".join(failures) or "name a server or a file to check")
+    for words in failures:
+        show(plain(words), err=True)
     is_text = all(each.file or each.format in {"text", "concise"} for each in destinations)
     diagnostics: list[Diagnostic] = []
     targets = asked.targets or configured_targets(found)
@@ -145,7 +136,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     roots = None if all(map(_is_written, subjects)) else ()
     outcome = Outcome(report, perf_counter() - started, rules=RULES, roots=roots, command="check")
     write_outcome(outcome, destinations)
-    ctx.exit(MISUSE if has_failed else FINDINGS if report.errors else 0)
+    ctx.exit(MISUSE if failures else FINDINGS if report.errors else 0)
 
 
 class _Options(NamedTuple):
@@ -165,61 +156,36 @@ class _Options(NamedTuple):
     formats: tuple[Destination, ...]
 
 
-class _Source(NamedTuple):
-    """A server with the file of its snapshot; or, without a server, a file of definitions."""
+def _subjects(asked: _Options, source: str, found: Configuration) -> list[Subject]:
+    """Return the definitions of a server, or of one or several files.
 
-    path: str
-    server: McpServer | None = None
-
-
-def _sources(asked: _Options, found: Configuration) -> Iterable[_Source]:
-    """Yield the sources on the command line, or the configured servers."""
-    directory = os.path.relpath(os.path.dirname(found.file or "") or ".")
-    directory = os.path.normpath(os.path.join(directory, SNAPSHOTS))
-    if not asked.sources and not found.servers:
-        raise Misuse("name a server or a file to check")
-    for source in asked.sources or found.servers:
-        try:
-            if source in found.servers:
-                name, server = source, _configured(found.servers[source], asked.timeout)
-            elif os.path.isdir(source) or _is_file(source):
-                yield _Source(source)
-                continue
-            else:
-                timeout = asked.timeout or SERVER_TIMEOUT
-                server = McpServer(source, asked.headers, asked.env, timeout)
-                name = server_label(server) or "server"
-        except ValueError as error:
-            raise Misuse(f"{source!r:.80}: {error}") from error
-        yield _Source(os.path.join(directory, f"{name}.json"), server)
-
-
-def _is_file(source: str) -> bool:
-    """Return whether a source is a file of definitions: a command can end with one, too."""
-    return source.endswith(".json") and (os.path.exists(source) or " " not in source)
-
-
-def _configured(given: Any, timeout: float | None) -> McpServer:
-    return McpServer(
-        given.get("command") or given["url"],
-        tuple(given.get("headers", {}).items()),
-        tuple((name, None) for name in given.get("env", ())),
-        timeout or given.get("timeout", SERVER_TIMEOUT),
-    )
-
-
-def _subjects(asked: _Options, source: _Source) -> list[Subject]:
-    """Return the definitions of a server, or of one or several files."""
-    if source.server is not None:
-        snapshot = _snapshot(source.server, source.path)
-        before = asked.against or (source.path if os.path.exists(source.path) else None)
-        return [Subject(snapshot, before, is_served=True)]
-    paths = [source.path]
-    if os.path.isdir(source.path):
-        paths = sorted(glob(os.path.join(source.path, "*.json")))
+    Raises:
+        RemoteError, SnapshotError, Misuse, ValueError: there are none.
+    """
+    if source in found.servers:
+        name, given = source, found.servers[source]
+        server = McpServer(
+            given.get("command") or given["url"],
+            tuple(given.get("headers", {}).items()),
+            tuple((name, None) for name in given.get("env", ())),
+            asked.timeout or given.get("timeout", SERVER_TIMEOUT),
+        )
+    elif os.path.isdir(source):
+        paths = sorted(glob(os.path.join(source, "*.json")))
         if not paths:
-            raise Misuse(f"there's no .json file in {source.path!r}")
-    return [Subject(read_snapshot(path), asked.against, is_served=False) for path in paths]
+            raise Misuse(f"there's no .json file in {source!r}")
+        return [Subject(read_snapshot(path), asked.against, is_served=False) for path in paths]
+    elif source.endswith(".json") and (os.path.exists(source) or " " not in source):
+        # a command can end with such a file, too
+        return [Subject(read_snapshot(source), asked.against, is_served=False)]
+    else:
+        timeout = asked.timeout or SERVER_TIMEOUT
+        server = McpServer(source, asked.headers, asked.env, timeout)
+        name = server_label(server) or "server"
+    beside = os.path.relpath(os.path.dirname(found.file or "") or ".")
+    path = os.path.normpath(os.path.join(beside, SNAPSHOTS, f"{name}.json"))
+    before = asked.against or (path if os.path.exists(path) else None)
+    return [Subject(_snapshot(server, path), before, is_served=True)]
 
 
 def _snapshot(server: McpServer, path: str) -> Snapshot:

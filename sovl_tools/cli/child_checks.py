@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import asdict, replace
 from queue import Empty
@@ -18,13 +18,10 @@ from sovl_tools.configuration import Configuration, import_path
 from sovl_tools.loading.child import report_pipe
 from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import Child
-from sovl_tools.loading.location import relative_path
-from sovl_tools.loading.plugins import Modules
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import TimeLimitError
-from sovl_tools.model.path_patterns import patterns_of
 
 # for a fresh interpreter on a busy machine, in addition to the time limits of the imports
 _START_TIME = 30.0
@@ -57,33 +54,10 @@ class Findings(NamedTuple):
         )
 
 
-def check_plugins(
-    paths: Iterable[str],
-    limit: float,
-    found: Configuration,
-) -> Findings:
-    """Search for tools in directories of modules, in a child process for each.
-
-    Args:
-        paths: of the directories.
-        limit: the time limit for importing one module, in seconds.
-        found: the configuration, with patterns of modules to skip.
-    """
-    candidates: list[Candidate] = []
-    diagnostics: list[Diagnostic] = []
-    for path in map(os.path.abspath, paths):
-        request = {
-            "path": import_path(found),
-            "plugins": path,
-            "limit": limit,
-            "exclude": [*found.exclude],
-        }
-        findings = _run_child(
-            request, _START_TIME + limit * _count_modules(path), relative_path(path), "its modules"
-        )
-        candidates += findings.candidates
-        diagnostics += findings.diagnostics
-    return Findings(tuple(candidates), tuple(diagnostics))
+def check_plugins(paths: Sequence[str], found: Configuration) -> Findings:
+    """Search for tools in directories of modules."""
+    settings = replace(found, paths=(), procedures=(), plugins=tuple(paths))
+    return _run_child({"configuration": asdict(settings)}, settings, paths[0], "its modules")
 
 
 def check_procedures_with_tools(
@@ -94,18 +68,14 @@ def check_procedures_with_tools(
     The child that imported the folders' tools has reported only the findings about them, so they
     are loaded again, except for those that failed.
     """
-    # a tool that ended its process or hung must not do that again
-    tools = sorted({each.name for each in validated.candidates if each.status == "loaded"})
     request = {
-        "path": import_path(found),
-        "procedures": paths,
-        "tools": tools,
-        "unavailable": {name: [*reasons] for name, reasons in validated.unavailable.items()},
         "configuration": asdict(found),
+        "procedures": paths,
+        # a tool that ended its process or hung must not do that again
+        "tools": [each.name for each in validated.candidates if each.status == "loaded"],
+        "unavailable": {name: [*reasons] for name, reasons in validated.unavailable.items()},
     }
-    imports = len(tools) + sum(map(_count_modules, found.plugins))
-    most = _START_TIME + found.import_timeout * imports
-    return _run_child(request, most, paths[0], "the tools for it").diagnostics
+    return _run_child(request, found, paths[0], "the tools for it").diagnostics
 
 
 def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
@@ -124,8 +94,11 @@ def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diag
     return [each for path in paths for each in check_procedure(read_found_procedure(path), catalog)]
 
 
-def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Findings:
+def _run_child(request: dict[str, Any], found: Configuration, path: str, what: str) -> Findings:
     """Return the answer of a child process, or a finding at the path if it fails."""
+    request["path"] = import_path(found)
+    imports = len(request.get("tools", ())) + sum(map(_count_modules, found.plugins))
+    most = _START_TIME + found.import_timeout * imports
     child = Child(__name__, echo)
     try:
         child.send(request, is_last=True)
@@ -155,24 +128,22 @@ def serve(request: dict[str, Any]) -> None:
     """
     reports = report_pipe()
     logging.getLogger("sovl_tools").addHandler(logging.NullHandler())  # the parent tells it all
-    candidates: Sequence[Candidate] = ()
-    diagnostics: Sequence[Diagnostic]
-    if "procedures" in request:
-        from sovl_tools.configured import open_registry  # noqa: PLC0415 - for them alone
+    from sovl_tools.configured import open_registry  # noqa: PLC0415 - for the child alone
 
-        with chdir("."):  # a tool can change the directory when it's imported
-            settings = Configuration(**request["configuration"])
-            registry = open_registry(settings=settings, names=request["tools"])
-        catalog = registry.catalog
+    procedures = request.get("procedures", ())
+    with chdir("."):  # a tool can change the directory when it's imported
+        registry = open_registry(
+            settings=Configuration(**request["configuration"]),
+            names=request.get("tools", ()),
+            entry_points=bool(procedures),
+        )
+    # without the candidates' own findings
+    found = Findings(registry.catalog.candidates, registry._source_diagnostics)  # noqa: SLF001
+    if procedures:
         # the parent knows why the other tools didn't load
-        reasons = {**catalog.unavailable, **request["unavailable"]}
-        catalog = replace(catalog, unavailable=reasons)
-        diagnostics = check_procedures(request["procedures"], catalog)
-    else:
-        excluded = patterns_of(request["exclude"], os.getcwd())
-        loaded = Modules(request["plugins"], request["limit"], excluded).look()
-        candidates, diagnostics = loaded.candidates, loaded.diagnostics
-    found = Findings(tuple(candidates), tuple(diagnostics))
+        reasons = {**registry.catalog.unavailable, **request["unavailable"]}
+        catalog = replace(registry.catalog, unavailable=reasons)
+        found = Findings((), tuple(check_procedures(procedures, catalog)))
     reports.write(json.dumps(found.to_json()).encode() + b"\n")
     sys.stderr.flush()
     os._exit(0)  # modules can start threads that never end

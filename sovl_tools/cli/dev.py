@@ -20,7 +20,6 @@ from sovl_tools.reporting.outcome import counted
 EXAMPLES = """\b
 Examples:
   sovl-tools dev
-  sovl-tools dev --tools drafts --no-open
   sovl-tools dev --procedures procedures --port 9000"""
 EXITS = {0: "After Ctrl-C or SIGTERM.", 1: SERVE_EXITS[1]}
 

@@ -27,8 +27,7 @@ Examples:
   sovl-tools diff main                    the tools here and those of a branch
   sovl-tools diff v1.2 v1.3               two revisions
   sovl-tools diff old/tools new/tools     two directories
-  sovl-tools diff v1.3 --release 2.0      deprecated tools may be gone in 2.0
-  sovl-tools diff main --format json      for programs"""
+  sovl-tools diff v1.3 --release 2.0      deprecated tools may be gone in 2.0"""
 EXITS = {
     1: "Something breaks in a tool whose version is not higher than before.",
     2: "A directory or revision doesn't exist, or git or a repository is missing.",

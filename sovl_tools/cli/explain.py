@@ -18,7 +18,6 @@ from sovl_tools.schema.engine import PUBLISHED, schema_text
 EXAMPLES = """\b
 Examples:
   sovl-tools explain ST402
-  sovl-tools explain missing-description
   sovl-tools explain ST4        lists the rules of a family
   sovl-tools explain            lists all rules"""
 

@@ -20,8 +20,6 @@ EXAMPLES = """\b
 Examples:
   sovl-tools export --format openai --strict
   sovl-tools export --format anthropic --tool calculate --tool convert_units
-  sovl-tools export --format openapi -o openapi.json
-  sovl-tools export --format prompt
   sovl-tools export --format markdown -o TOOLS.md
   sovl-tools export --tokens"""
 EXITS = {1: "The provider would reject the definitions."}

@@ -149,7 +149,6 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
 OPENAI_EXAMPLES = """\b
 Examples:
   sovl-tools import openai functions.json
-  sovl-tools import openai functions.json -o lab --dry-run
   cat request.json | sovl-tools import openai -
 
 FILE holds JSON or JSON Lines: one definition, a list of them, or an object around such a list, in
@@ -318,7 +317,6 @@ def _source_of(value: Any, indent: str = "") -> str:
 
 OPENAPI_EXAMPLES = """\b
 Examples:
-  sovl-tools import openapi openapi.json
   sovl-tools import openapi https://example.com/openapi.json --include 'pets'
   sovl-tools import openapi api.yaml --base-url http://localhost:8080 --exclude 'DELETE *'
   sovl-tools import openapi api.yaml --credential bearerAuth=API_TOKEN

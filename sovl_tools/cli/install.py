@@ -44,8 +44,7 @@ Examples:
   sovl-tools install vscode --project
   sovl-tools install cursor --name weather --env KEY=abc --tools weather/tools
   sovl-tools install cursor -- --procedures procedures   with options of serve
-  sovl-tools install mcp-json                            for any other client
-  sovl-tools install claude-desktop --undo"""
+  sovl-tools install mcp-json                            for any other client"""
 EXITS = {2: "The client's configuration can't be read or written, or has another such server."}
 
 

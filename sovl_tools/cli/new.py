@@ -38,7 +38,6 @@ Examples:
   sovl-tools new get_weather --param city:string --param days:integer=3
   sovl-tools new find_books --param 'author:string?' --async
   sovl-tools new plan_trip --param day:date --param 'stops:array(string)'
-  sovl-tools new measure --param 'unit:enum(km,mi)=km'
   sovl-tools new --from weather.service:forecast
 
 TYPE is string, integer, number, boolean, array or object, or what Python calls them; date, datetime

@@ -54,7 +54,6 @@ from sovl_tools.reporting.text import plain
 EXAMPLES = """\b
 Examples:
   sovl-tools run weekly_report.yaml --input week=31 --input limit=5
-  sovl-tools run weekly_report.yaml --dry-run
   sovl-tools run weekly_report.yaml --journal runs.db
   sovl-tools run --journal runs.db --resume 20261122-101530-7f3a
   sovl-tools run --journal runs.db --list

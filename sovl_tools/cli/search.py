@@ -18,8 +18,7 @@ from sovl_tools.search.phrases import MOST_FOUND
 SEARCH_EXAMPLES = """\b
 Examples:
   sovl-tools search convert miles
-  sovl-tools search "how many words does this text have?" --limit 3
-  sovl-tools search statistics --format json"""
+  sovl-tools search "how many words does this text have?" --limit 3"""
 MATCH_EXAMPLES = """\b
 Examples:
   sovl-tools match "could you add numbers for me"

@@ -89,7 +89,6 @@ def token_of(name: str) -> str:
 EXAMPLES = """\b
 Examples:
   sovl-tools serve                     for a client that starts it
-  sovl-tools serve --tools drafts --no-watch
   sovl-tools serve --transport http --port 0
   sovl-tools serve --transport http --host 0.0.0.0 --token-env TOOLS_TOKEN"""
 EXITS = {

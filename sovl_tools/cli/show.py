@@ -90,8 +90,6 @@ def show_tools(rows: Sequence[tuple[str, ...]], *, dim: Collection[str] = ()) ->
 SHOW_EXAMPLES = """\b
 Examples:
   sovl-tools show example_tool
-  sovl-tools show example_tool --format yaml
-  sovl-tools show weekly_report.yaml
   sovl-tools show weekly_report.yaml --format mermaid > weekly_report.mmd"""
 SHOW_EXITS = {
     1: "The tool did not load, or the file isn't a procedure.",

@@ -26,8 +26,6 @@ Examples:
   sovl-tools sync                      every tool
   sovl-tools sync get_weather          one tool
   sovl-tools sync --check              in CI: fail if a manifest would change
-  sovl-tools sync get_weather --prune  also remove other properties
-  sovl-tools sync --descriptions       also take the docstrings' words
   sovl-tools sync --output-schema      also add the schemas of results"""
 EXITS = {1: "A contradiction needs a manual fix, or with --check a manifest would change."}
 

@@ -53,7 +53,6 @@ Examples:
   sovl-tools test                              the examples of all tools
   sovl-tools test weather -k "example[0]"      one of them
   sovl-tools test --include network            also those that reach outside
-  sovl-tools test refund -i                    with questions and approval
   sovl-tools test -n 4 --junit report.xml      in CI
   sovl-tools test --routes routes.jsonl --at-least 0.9"""
 EXITS = {

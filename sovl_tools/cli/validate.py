@@ -48,15 +48,11 @@ EXAMPLES = """\b
 Examples:
   sovl-tools validate                          everything that is configured
   sovl-tools validate tools/example_tool       one tool
-  sovl-tools validate docs/examples/procedures procedures, and the tools
-  sovl-tools validate --since HEAD             what I'm about to commit
   sovl-tools validate --since origin/main      what my branch changes
   sovl-tools validate --no-import              without running any tool
   sovl-tools validate --format github          in a workflow
-  sovl-tools validate --ignore ST306,ST305     without these findings
   sovl-tools validate --diff                   show what --fix would change
-  sovl-tools validate --watch                  and again at each change
-  sovl-tools validate --target openai-strict,gemini"""
+  sovl-tools validate --watch                  and again at each change"""
 EXITS = {1: "There are errors.", 2: "A path is missing, or an option is wrong."}
 
 
@@ -212,7 +208,7 @@ def _check_once(asked: _Options) -> int:
         procedures=len(places.procedures),
         rules=RULES,
         imported=check.settings.imports,
-        fixes=fixes,
+        fixes={found: (fix.applicability, fix.message) for found, fix in fixes.items()},
         fixed=fixed,
         roots=roots,
     )

@@ -31,7 +31,6 @@ from sovl_tools.reporting.text import EXCERPT_WIDTH, Piece, block, plain
 EXAMPLES = """\b
 Examples:
   sovl-tools watch
-  sovl-tools watch --tools drafts
   sovl-tools watch --poll              on a network drive
   sovl-tools watch --format json       one line for each change"""
 EXITS = {0: "After Ctrl-C or SIGTERM."}

@@ -7,27 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.suggestion import did_you_mean
 
 STATUSES = ("loaded", "disabled", "unavailable", "waiting", "rejected")
-
-
-class Remedy(Protocol):
-    """What fixes a finding."""
-
-    @property
-    def applicability(self) -> str:
-        """``"safe"`` or ``"unsafe"``."""
-        ...
-
-    @property
-    def message(self) -> str:
-        """The change, as an imperative."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +26,7 @@ class Outcome:
         procedures: the number of procedures that were checked.
         rules: by their codes, for formats that explain them.
         imported: False if modules were only parsed.
-        fixes: the fixes of the findings that have one.
+        fixes: the findings that have a fix: ``"safe"`` or ``"unsafe"``, and the change in words.
         fixed: the number of findings that were fixed; None without --fix.
         roots: the real directories whose files can be quoted; None for all.
         command: the command that found it.
@@ -51,7 +37,7 @@ class Outcome:
     procedures: int = 0
     rules: Mapping[str, Rule] = field(default_factory=dict)
     imported: bool = True
-    fixes: Mapping[Diagnostic, Remedy] = field(default_factory=dict)
+    fixes: Mapping[Diagnostic, tuple[str, str]] = field(default_factory=dict)
     fixed: int | None = None
     roots: Collection[str] | None = None
     command: str = "validate"
@@ -81,7 +67,7 @@ class Outcome:
         if self.fixed:
             left = len(self.report.diagnostics)
             words = f"; fixed {counted(self.fixed, 'finding')}; {left:,} left"
-        kinds = Counter(each.applicability for each in self.fixes.values())
+        kinds = Counter(applicability for applicability, _ in self.fixes.values())
         safe, unsafe = kinds["safe"], kinds["unsafe"]
         if safe and unsafe:
             return f"{words}; {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes"

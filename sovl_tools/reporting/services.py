@@ -65,7 +65,7 @@ def _diagnostics(outcome: Outcome) -> list[JSON]:
     found = []
     for each in outcome.report.diagnostics:
         fix = outcome.fixes.get(each)
-        remedy = fix and {"applicability": fix.applicability, "message": fix.message}
+        remedy = fix and {"applicability": fix[0], "message": fix[1]}
         found.append({**each._asdict(), "fix": remedy})
     return found
 
