@@ -134,16 +134,15 @@ class Watcher:
             self._thread.join(_PARTING)
 
     def _run(self) -> None:
-        batch: Batch | None = Batch(set(), perf_counter())
-        is_due = True  # something can have changed since the load
-        while batch is not None:
+        # something can have changed since the load, and a file might be empty at this moment
+        is_due, pause = True, QUIET
+        while (batch := self._debounce.next(pause)) is not None:
             try:
-                if is_due or self._aim():
+                if is_due or batch.paths or self._aim():
                     self._scan(batch.since if batch.paths else perf_counter())
             except BaseException:
                 _LOGGER.exception("a change could not be followed")
-            batch = self._debounce.next(HEARTBEAT if self._events is not None else self._pause)
-            is_due = self._events is None or bool(batch and batch.paths)
+            is_due, pause = self._events is None, HEARTBEAT if self._events else self._pause
         if self._events is not None:
             self._events.stop()
 
