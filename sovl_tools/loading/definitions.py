@@ -376,9 +376,7 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
         if not isinstance(instance, kind):
             instance = kind()
             setattr(kind, _INSTANCE, instance)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - the constructor is the author's code
+    except Exception as error:  # noqa: BLE001 - the constructor is the author's code
         case = CodeCase(
             f"{kind.__name__}() failed: {error_text(error)}", "register an instance in code"
         )
@@ -389,9 +387,7 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
 def _of_instance(instance: AITool, place: str) -> Candidate:
     try:
         definition = definition_of_instance(instance)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - its properties are the author's code
+    except Exception as error:  # noqa: BLE001 - its properties are the author's code
         case = CodeCase(f"{type(instance).__name__} can't be described: {error_text(error)}")
         return _unusable(type(instance), case, place)
     return checked(definition, place)

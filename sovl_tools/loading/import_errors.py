@@ -76,18 +76,14 @@ def _verdicts(
 
 
 def error_text(error: BaseException) -> str:
-    """Return the type and the message of an exception, even if its ``__str__`` fails."""
+    """Return the type and the message of an exception."""
     return f"{type(error).__name__}: {_message(error)}".removesuffix(": ")
 
 
 def _message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return str(error.msg)
-    try:
-        text = as_written(str(error))
-    except BaseException:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
-        text = "its message can't be read"
-    return text[:_LONGEST_MESSAGE]
+    return as_written(str(error))[:_LONGEST_MESSAGE]
 
 
 def _missing(error: ImportError, folder: ToolFolder) -> ImportFailure | None:

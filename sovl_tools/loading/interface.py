@@ -94,13 +94,6 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     """
     members = vars(module)
     own, register, phrases = members.get(HANDLERS), members.get(REGISTER), members.get(PHRASES)
-    # plain strings, because the methods of a subclass are the module's own code
-    if phrases is not None and isinstance(phrases, list | tuple):
-        phrases = [str.__str__(each) if isinstance(each, str) else each for each in phrases]
-    # Most modules bring only a function. Names are for suggestions, where that is missing.
-    if name in members and own is None and register is None:
-        function = members[name]
-        return Interface(from_function(function), phrases=phrases, function=function)
     claims, removals = _register(register, existing)
     return Interface(
         signature=from_function(members[name]) if name in members else None,

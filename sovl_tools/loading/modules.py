@@ -25,7 +25,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from importlib.util import source_hash
@@ -34,7 +34,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary, finalize
 
 from sovl_tools.loading.importer import TOOL_ROOT, PrivatePackage, install
-from sovl_tools.loading.sources import SharedFiles, Snapshot, framed
+from sovl_tools.loading.sources import Snapshot, framed
 from sovl_tools.model.definition import ToolDefinition
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -54,6 +54,18 @@ class Sources(NamedTuple):
     snapshot: Snapshot
 
 
+class _KnownFiles(NamedTuple):
+    """Python files that were read, by relative path."""
+
+    files: Mapping[str, bytes]
+
+    def read(self, file: str) -> bytes | None:
+        return self.files.get(file)
+
+    def has_folder(self, path: str) -> bool:
+        return any(file.startswith(f"{path}/") for file in self.files)
+
+
 class _Package(PrivatePackage):
     """A package that leaves ``sys.modules`` with its last user.
 
@@ -62,9 +74,9 @@ class _Package(PrivatePackage):
     """
 
     def __init__(
-        self, package: str, public: str, location: str, source: Snapshot | SharedFiles
+        self, package: str, public: str, location: str, files: Mapping[str, bytes]
     ) -> None:
-        super().__init__(package, location, source, public=public)
+        super().__init__(package, location, _KnownFiles(files), public=public)
         self.users = 0
         self._published: list[tuple[str, ModuleType]] = []
 
@@ -95,7 +107,9 @@ class Generation(_Package):
 
     def __init__(self, snapshot: Snapshot, directory: _Package, package: str) -> None:
         folder = snapshot.folder
-        super().__init__(package, f"{directory.public}.{folder.name}", folder.location, snapshot)
+        super().__init__(
+            package, f"{directory.public}.{folder.name}", folder.location, snapshot.files
+        )
         self.snapshot = snapshot
         self.directory = directory
         self._name = f"{package}.{folder.name}"
@@ -188,7 +202,7 @@ def _generation_of(snapshot: Snapshot) -> Generation:
     install(TOOL_ROOT, _spec_of)
     folder, shared = snapshot.folder, snapshot.shared
     place = os.path.dirname(folder.location)
-    above = _hash(f"{place} {_renewal} ", framed(shared.files))
+    above = _hash(f"{place} {_renewal} ", framed(shared))
     own = _hash(f"{folder.name} {snapshot.digest} {folder.revision}")
     package, name = f"{TOOL_ROOT}.{above}", f"{TOOL_ROOT}.{above}.{own}"
     with _LOCK:

@@ -6,7 +6,6 @@ import json
 import logging
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -81,7 +80,6 @@ class CheckedFolder:
         has_schemas: whether the parameters and the output's schema can be relied on.
         source: the module's text, if it was read.
         agreed: the comparison of manifest and module, once that was checked for errors.
-        is_module_left: whether the module is checked with the warnings: the manifest has errors.
     """
 
     folder: ToolFolder
@@ -91,7 +89,6 @@ class CheckedFolder:
     has_schemas: bool
     source: bytes | None = None
     agreed: AgreementCase | None = None
-    is_module_left: bool = False
 
     @property
     def has_errors(self) -> bool:
@@ -165,7 +162,7 @@ def _load(
     checked = replace(checked, source=snapshot.main)
     # no module runs that would be rejected anyway: its effects at import can't be undone
     if checked.has_errors:
-        return _candidate(replace(checked, is_module_left=True), "rejected")
+        return _candidate(_parsed(checked)[0], "rejected")
     missing = unmet(document) + unmet_by_platform(document)
     if missing or not settings.imports:
         return _parse(checked, missing)
@@ -288,12 +285,10 @@ def _import(
 
 
 def _log(error: BaseException, checked: CheckedFolder) -> None:
-    """Log the traceback of an import, whose exception can be as broken as the tool."""
+    """Log the traceback of an import."""
     if not _LOGGER.isEnabledFor(logging.DEBUG):
         return
-    trace = ""
-    with suppress(Exception):
-        trace = "".join(traceback.format_exception(error))
+    trace = "".join(traceback.format_exception(error))
     secrets = variables_of(checked.manifest.document.get("requires"))
     _LOGGER.debug("importing %s failed\n%s", checked.folder.path, redact(trace, secrets))
 
@@ -371,7 +366,7 @@ def _compared(checked: CheckedFolder, interface: Interface) -> CheckedFolder:
 
 
 def warnings_of(checked: CheckedFolder) -> list[Verdict]:
-    """Find what stops no load: warnings, and errors in the module if the manifest has some."""
+    """Find what stops no load."""
     found = ask(manifest_rules.RULES, checked.case, severity="warning")
     found += description.verdicts(checked.manifest.document)
     if checked.has_schemas:
@@ -379,10 +374,6 @@ def warnings_of(checked: CheckedFolder) -> list[Verdict]:
         examples = [] if deprecation(checked.case.document) else example_inputs(checked.manifest)
         cases = [(each, checked.manifest.parameters) for each in examples]
         found += ask((schema.deprecated_argument,), *cases)
-    if checked.is_module_left:
-        known = len(checked.verdicts)
-        checked, _ = _parsed(checked)
-        found += checked.verdicts[known:]
     if checked.agreed is not None:
         agreed = (
             checked.agreed if checked.agreed.implied is not None else checked.agreed.with_values()

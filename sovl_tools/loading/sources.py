@@ -179,7 +179,8 @@ def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadabl
         # of the open file: the path might be another file by now
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            return Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")
+            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a FIFO, a device or a socket"
+            return Unreadable(name, f"is {kind}, not a file")
         if status.st_size > limit:
             words = f"has {status.st_size:,} bytes; at most {limit:,} are read"
             return Unreadable(name, words)
@@ -192,15 +193,6 @@ def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadabl
 
 def _reason(error: OSError | ValueError) -> str:
     return f"can't be read: {getattr(error, 'strerror', None) or error}"
-
-
-_KINDS = {
-    stat.S_IFIFO: "a FIFO, not a file",
-    stat.S_IFDIR: "a folder, not a file",
-    stat.S_IFCHR: "a device, not a file",
-    stat.S_IFBLK: "a device, not a file",
-    stat.S_IFSOCK: "a socket, not a file",
-}
 
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -288,37 +280,10 @@ class Snapshot(NamedTuple):
         return self.files[self.folder.module_name]
 
     @property
-    def shared(self) -> SharedFiles:
-        """The files next to the folder, which it shares with other tools."""
-        return SharedFiles(
-            {
-                path.removeprefix(_ABOVE): content
-                for path, content in self.files.items()
-                if path.startswith(_ABOVE)
-            }
-        )
-
-    def read(self, file: str) -> bytes | None:
-        """Return the content of a file; None if it didn't exist."""
-        return self.files.get(file)
-
-    def has_folder(self, path: str) -> bool:
-        """Return True if there were Python files below a path."""
-        return SharedFiles(self.files).has_folder(path)
-
-
-class SharedFiles(NamedTuple):
-    """Python files that several tools of a directory share, by path relative to the directory."""
-
-    files: Mapping[str, bytes]
-
-    def read(self, file: str) -> bytes | None:
-        """Return the content of a file; None if it didn't exist."""
-        return self.files.get(file)
-
-    def has_folder(self, path: str) -> bool:
-        """Return True if there were Python files below a path."""
-        return any(file.startswith(f"{path}/") for file in self.files)
+    def shared(self) -> dict[str, bytes]:
+        """The files that it shares with other tools, by path relative to their directory."""
+        every = self.files.items()
+        return {path.removeprefix(_ABOVE): each for path, each in every if path.startswith(_ABOVE)}
 
 
 def take_snapshot(folder: ToolFolder, *, is_run: bool = True) -> Snapshot | Unreadable:

@@ -149,8 +149,5 @@ def is_redefined(old: Any, new: Any) -> bool:
 def _innermost(function: Any) -> FunctionType | None:
     while isinstance(function, MethodType):
         function = function.__func__
-    try:
-        inner = unwrap(function) if isinstance(function, FunctionType) else None
-    except ValueError:  # wrappers in a circle
-        return None
+    inner = unwrap(function) if isinstance(function, FunctionType) else None
     return inner if isinstance(inner, FunctionType) else None

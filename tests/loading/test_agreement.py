@@ -5,26 +5,6 @@ from pathlib import Path
 from sovl_tools import ToolRegistry
 from tests.conftest import Write, manifest_of
 
-INCOMPARABLE = """
-class Incomparable:
-    "A default like those of numerical libraries: comparing it gives no truth."
-    def __eq__(self, other):
-        raise ValueError("the truth value is ambiguous")
-    __hash__ = object.__hash__
-
-def echo(text: str = Incomparable()) -> str:
-    return text
-"""
-
-
-def test_a_default_that_can_not_be_compared_is_left_alone(write: Write, tmp_path: Path) -> None:
-    properties = {"text": {"type": "string", "description": "What to say.", "default": "a"}}
-    parameters = {"type": "object", "properties": properties}
-    write("echo", manifest_of("echo", parameters=parameters), INCOMPARABLE)
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    assert registry.report.diagnostics == ()
-    assert registry["echo"]
-
 
 def test_a_default_that_no_manifest_can_hold_is_not_missed_there(
     write: Write, tmp_path: Path

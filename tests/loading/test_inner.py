@@ -57,24 +57,6 @@ def test_a_missing_helper_is_told_by_its_file(
     assert told(line) == [("ST501", words, advice)]
 
 
-def test_what_is_missing_in_a_helper_is_another_matter(told: Told) -> None:
-    ((code, message, advice),) = told("from .helpers import absent")
-    assert (code, advice) == ("ST501", None)
-    assert message.startswith(
-        "ImportError while importing: cannot import name 'absent' from '.help"
-    )
-
-
-def test_a_helper_that_is_there_but_could_not_be_read_is_not_called_missing(
-    told: Told, tmp_path: Path
-) -> None:
-    place = tmp_path / "tools" / "echo"
-    place.mkdir(parents=True)
-    (place / "rates.py").symlink_to("nowhere")
-    ((_, message, _),) = told("from .rates import x")
-    assert message == "ModuleNotFoundError while importing: No module named '.rates'"
-
-
 @pytest.mark.parametrize("line", IMPORTS)
 def test_a_model_reads_what_the_author_has_written(line: str, write: Write, tmp_path: Path) -> None:
     code = f"def echo(text: str) -> str:\n    {line}\n    return text\n"
