@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sovl_tools.cli import child_checks
-from sovl_tools.cli.command import Progress
+from sovl_tools.cli.command import progress
 from sovl_tools.cli.output import echo
 from sovl_tools.cli.places import Places
 from sovl_tools.configuration import configuration, import_path
@@ -66,13 +66,13 @@ class Check:
         if not folders:
             return []
         found = []
-        with Progress(len(folders)) as progress:
+        with progress(len(folders)) as advance:
             # parsing runs no code of a tool, so it needs no child
             parsed = (load_folder(each, self.settings) for each in folders)
             path = import_path(self.places.configuration)
             imported = loaded_in_child(folders, self.settings, path=path, echo=echo)
             for each in imported if self.settings.imports else parsed:
-                progress.advance(each.name)
+                advance(each.name)
                 found.append(each)
         return found
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import click
 
@@ -158,35 +158,25 @@ def refuse_unlisted(diagnostics: Iterable[Diagnostic]) -> None:
 _DELAY = 1.0
 
 
-class Progress:
-    """A line on the error output with a bar; it appears after a second and is erased at the end."""
+@contextmanager
+def progress(total: int, *, done: int = 0) -> Iterator[Callable[[str], None]]:
+    """Show a line with a bar on a terminal, after a second; it is erased at the end.
 
-    def __init__(self, total: int, *, done: int = 0) -> None:
-        self._total = total
-        self._done = done
-        self._started = perf_counter()
-        # not in logs, where each update would be another line
-        self._active = sys.stderr.isatty() and not is_quiet()
-        self._end = ExitStack()
-        self._update: Callable[[int, str], None] | None = None
+    Yield what counts an item as done, and shows its name.
+    """
+    started = perf_counter()
+    is_shown = sys.stderr.isatty() and not is_quiet()
+    update: Callable[[int, str], None] | None = None
 
-    def advance(self, name: str = "") -> None:
-        """Count an item as done, and show its name."""
-        self._done += 1
-        if not self._active:
-            return
-        if self._update is None and perf_counter() - self._started > _DELAY:
+    def advance(name: str) -> None:
+        nonlocal done, update
+        done += 1
+        if is_shown and update is None and perf_counter() - started > _DELAY:
             from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
 
-            bar, self._update = terminal.progress_bar(
-                self._total, self._done, plain(name), sys.stderr
-            )
-            self._end.enter_context(bar)
-        elif self._update is not None:
-            self._update(self._done, plain(name))
+            update = end.enter_context(terminal.progress_bar(total, sys.stderr))
+        if update is not None:
+            update(done, plain(name))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.close()
+    with ExitStack() as end:
+        yield advance

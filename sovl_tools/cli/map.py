@@ -20,7 +20,7 @@ import click
 
 from sovl_tools.cli import option
 from sovl_tools.cli.arguments import opened_input, parse_pairs
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, Progress, note
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, note, progress
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.output import write
 from sovl_tools.dispatch.arguments import Arguments
@@ -116,7 +116,7 @@ def map_tool(
             executor=cluster.executor,
         )
         stack.enter_context(tooler)
-        progress = stack.enter_context(Progress(_count_lines(inputs), done=len(earlier)))
+        advance = stack.enter_context(progress(_count_lines(inputs), done=len(earlier)))
         running: dict[int, Input] = {}
         mapped = tooler.map(
             name,
@@ -130,7 +130,7 @@ def map_tool(
         try:
             for each in mapped:
                 failures += _take(each, running.pop(each.place), put, is_shown=failures < _MOST)
-                progress.advance()
+                advance("")
         except KeyboardInterrupt:
             raise click.ClickException("interrupted; --resume continues it") from None
     before = sum(each.is_failure for each in earlier.values())

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from rich.cells import cell_len
@@ -164,17 +164,16 @@ class WordWrap:
 _PARTS = re.compile(r"\n|[^\S\n]+|\S+")
 
 
-def progress_bar(
-    total: int, done: int, name: str, stream: TextIO
-) -> tuple[Progress, Callable[[int, str], None]]:
-    """Return one updating line that is erased at its end, and what updates it."""
-    bar = Progress(
+@contextmanager
+def progress_bar(total: int, stream: TextIO) -> Iterator[Callable[[int, str], None]]:
+    """Show one updating line, which is erased at its end; yield what updates it."""
+    with Progress(
         BarColumn(30),
         MofNCompleteColumn(),
         TextColumn("{task.description}", markup=False),
         TimeRemainingColumn(compact=True),
         console=console(stream),
         transient=True,
-    )
-    task = bar.add_task(name, total=total or None, completed=done)
-    return bar, lambda done, name: bar.update(task, completed=done, description=name)
+    ) as bar:
+        task = bar.add_task("", total=total or None)
+        yield lambda done, name: bar.update(task, completed=done, description=name)

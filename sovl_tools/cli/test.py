@@ -15,8 +15,8 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    Progress,
     is_quiet,
+    progress,
     refuse_unlisted,
     settings,
 )
@@ -177,12 +177,12 @@ def test(
         with Reports(is_quiet=is_quiet()) as reports:
             tested = run_examples(examples, settings=found, host=terminal_host(reports))
     else:
-        with Progress(len(examples)) as progress:
+        with progress(len(examples)) as advance:
             tested = run_examples(
                 examples,
                 settings=found,
                 processes=processes,
-                observe=lambda each: progress.advance(each.example.folder.name),
+                observe=lambda each: advance(each.example.folder.name),
             )
     _write(tested, perf_counter() - started, format_, junit)
     ctx.exit(FINDINGS if any(each.status == "failed" for each in tested) else 0)

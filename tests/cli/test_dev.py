@@ -7,30 +7,11 @@ import sys
 from pathlib import Path
 
 import httpx
-import pytest
 
-from tests.conftest import Run, Write
+from tests.conftest import Write
 from tests.patience import PATIENCE, wait_until
 
 BROWSER = "import sys; open('opened', 'w').write(sys.argv[1])"
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--token-env", "TOOLS_TOKEN"], "the environment variable TOOLS_TOKEN is empty"),
-        (["--tools", "missing"], "there's no 'missing'"),
-        (["--port", "70000"], "70000 is not in the range"),
-        (["--host", "0.0.0.0"], "No such option"),
-    ],
-)
-def test_options_that_make_no_sense_are_misuse(
-    write: Write, run: Run, options: list[str], words: str
-) -> None:
-    write("echo")
-    done = run("dev", "--no-open", *options)
-    assert (done.code, done.out) == (2, "")
-    assert words in done.err
 
 
 def test_it_prints_the_url_and_opens_it(write: Write, tmp_path: Path) -> None:

@@ -75,9 +75,3 @@ def test_a_procedure_is_shown_as_the_tree_that_a_dry_run_prints(run: Run, tmp_pa
         "├ if page.size > 3",
     ]
     assert "shown as text or mermaid" in run("show", "whole.yaml", "--format", "json").err
-
-
-def test_misuse_ends_with_two(run: Run, tmp_path: Path) -> None:
-    assert "there's no file 'nowhere.yaml'" in run("show", "nowhere.yaml").err
-    (tmp_path / "echo.json").write_text("{}")
-    assert "there's no 'tools' here" in run("show", "echo.json").err, "it isn't a procedure"

@@ -68,14 +68,6 @@ def test_what_is_there_stays_unless_forced(run: Run, tmp_path: Path) -> None:
     assert "tools/get_weather/get_weather.py" in after
 
 
-def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
-    put(tmp_path, [TIME])
-    done = run("import", "openai", "tools.json", "--dry-run")
-    assert done.out == "tools/get_time/get_time.json\ntools/get_time/get_time.py\n"
-    assert done.err == "no file is written: these would be 1 tool\n"
-    assert not (tmp_path / "tools").exists()
-
-
 def test_one_bad_definition_does_not_stop_the_others(run: Run, tmp_path: Path) -> None:
     put(tmp_path, [WEATHER, {**TIME, "parameters": {"type": "array"}}, 3])
     done = run("import", "openai", "tools.json")

@@ -129,14 +129,3 @@ def test_a_variable_for_a_credential_is_named_by_the_user(
         done = run("import", "openapi", "api.json", *only, "--credential", given)
         assert done.code == 2
         assert words in done.err
-
-
-def test_an_address_that_can_not_be_read(run: Run, server: Recorder) -> None:
-    server.answers(b"gone", status=410)
-    done = run("import", "openapi", f"{server.url}/openapi.json")
-    assert done.code == 2
-    assert "410 Gone" in done.err
-    done = run("import", "openapi", "http://127.0.0.1:9/openapi.json")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    done = run("import", "openapi", "api.json", "--base-url", "localhost:80")
-    assert "is not an http or https address" in done.err

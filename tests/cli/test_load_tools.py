@@ -45,10 +45,3 @@ def test_an_entry_point_that_breaks_is_told(run: Run, tmp_path: Path) -> None:
     done = run("list", PYTHONPATH=path)
     assert "ST701 the entry point 'broken' (no_such_module:echo) can't be imported" in done.err
     assert run("-q", "list", PYTHONPATH=path).err == ""
-
-
-def test_a_path_that_can_not_be_listed_is_refused(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "tools").write_text("no directory")
-    for arguments in (("list",), ("-q", "list")):
-        done = run(*arguments)
-        assert (done.code, done.err) == (2, "Error: tools can't be listed: Not a directory\n")

@@ -39,16 +39,6 @@ def test_lock_check_needs_a_sound_lock_file(run: Run, write: Write, tmp_path: Pa
     assert run("lock", "--check").code == 0
 
 
-def test_lock_tells_of_a_folder_that_it_cannot_lock_and_locks_the_others(
-    run: Run, write: Write
-) -> None:
-    write("echo")
-    write("broken", manifest="{")
-    code, out, err = run("lock")
-    assert (code, out) == (1, "echo: new\n")
-    assert "tools/broken can't be locked; sovl-tools validate tools/broken says why" in err
-
-
 def test_validate_tells_what_is_not_as_it_was_locked(run: Run, write: Write) -> None:
     folder = write("echo")
     write("other")

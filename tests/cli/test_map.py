@@ -123,16 +123,6 @@ def test_results_of_other_inputs_are_not_gone_on_with(
     assert "it has a result of another input with the index 0" in done.err
 
 
-def test_a_tool_that_can_not_be_called_ends_the_run(run: Run, write: Write) -> None:
-    write("double", manifest_of("double", parameters=PARAMETERS, requires=ABSENT), DOUBLE)
-    done = run("map", "double", "--inputs", "-", stdin='{"number": 1}\n')
-    assert (done.code, done.out) == (1, "")
-    assert "the environment variable NEVER_SET is not set" in done.err
-
-
-ABSENT = {"env": ["NEVER_SET"]}
-
-
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
 def test_a_run_that_was_ended_goes_on(
     run: Run, double: Path, tmp_path: Path, ending: signal.Signals

@@ -117,19 +117,6 @@ def test_items_are_chosen_and_run_again_as_others_are(run_pytest: Pytest) -> Non
     assert included == {"tools/fetch/fetch.json::example[0]": "PASSED"}
 
 
-def test_what_can_t_be_loaded_fails(run_pytest: Pytest, tmp_path: Path, write: Write) -> None:
-    write("broken", "{")
-    write("missing", code="import not_there\n\n\ndef missing(text): return text\n")
-    folder = write("renamed", manifest_of("other"))
-    (folder / "renamed.json").rename(folder / "other.json")
-    done = run_pytest("-v", "--sovl-tools", "tools", "-k", "broken or missing or renamed")
-    assert outcomes(done) == {
-        "tools/broken/broken.json::load": "FAILED",
-        "tools/renamed/other.json::load": "FAILED",
-    }
-    assert "the tool can't be loaded: tools/broken/broken.json:1:2: ST201" in done.out
-
-
 def test_fixtures_have_the_tools_and_a_provider(run_pytest: Pytest, tmp_path: Path) -> None:
     (tmp_path / "checks" / "test_project.py").write_text(
         "from sovl_tools.testing import says\n\n\n"

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Run, Write, clean_environment, code_of, is_running, manifest_of
-from tests.patience import wait_until
+from tests.conftest import Run, Write, code_of, manifest_of
 from tests.tables import check_each
 
 FAULTY = manifest_of("odd", timout=3)
@@ -21,14 +18,6 @@ def test_errors_end_with_one_and_show_the_line(run: Run, write: Write) -> None:
     assert "tools/odd/odd.json:2:11: ST211 the name is 'other', the folder's is 'odd'" in done.out
     assert '2 |   "name": "other",\n  |           ^^^^^^^\nhelp: make them equal\n' in done.out
     assert done.out.endswith(": 1 rejected; 1 error; 1 fixable with --fix\n")
-
-
-def test_warnings_end_with_zero_unless_they_count_as_errors(run: Run, write: Write) -> None:
-    write("odd", FAULTY)
-    assert run("validate").code == 0
-    strict = run("validate", "--warnings-as-errors", "--format", "json")
-    assert strict.code == 1
-    assert json.loads(strict.out)["diagnostics"][0]["severity"] == "error"
 
 
 def test_json_has_the_form_of_the_contract(run: Run, write: Write) -> None:
@@ -133,20 +122,6 @@ def test_long_work_shows_progress_on_a_terminal(terminal: Run, write: Write) -> 
     assert "1/2 a_slow" in shown
     assert "\x1b[2K" in shown
     assert "1/2" not in terminal("-q", "validate").out
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="a promise of Linux's kernel")
-def test_the_child_ends_with_its_parent(write: Write, tmp_path: Path) -> None:
-    note = tmp_path / "pid"
-    hang = "import re\n\nre.match('(a+)+$', 'a' * 60 + '!')\n"
-    code = f"import os\n\nopen({str(note)!r}, 'w').write(str(os.getpid()))\n{hang}"
-    write("odd", code=code)
-    command = [sys.executable, "-m", "sovl_tools", "validate"]
-    parent = subprocess.Popen(command, cwd=tmp_path, env=clean_environment())
-    wait_until(lambda: note.exists() and note.read_text() != "")
-    parent.kill()
-    parent.wait()
-    wait_until(lambda: not is_running(int(note.read_text())))
 
 
 @check_each("arguments", [[], ["--no-import"]])

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-from tests.cli.procedures import GREETINGS, TWO_STEPS, Put
+from tests.cli.procedures import GREETINGS, Put
 from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
 from tests.conftest import Run, Write
 
@@ -37,34 +36,11 @@ def test_a_directory_called_procedures_stands_for_its_files(run: Run, put: Put) 
     assert run("validate", "procedures/odd.json").code == 1
 
 
-def test_a_tool_that_did_not_load_is_named_with_the_reason(
-    run: Run, put: Put, write: Write
-) -> None:
-    write("rest", code="raise ValueError('no')\n")
-    put("two_steps.yaml", TWO_STEPS)
-    out = run("validate", "two_steps.yaml", "--format", "concise").out
-    assert "two_steps.yaml:5:26: ST754 tool 'rest' is not available: " in out
-    assert "tools/rest/rest.py:1:1: ST501" in out
-
-
 def test_without_imports_only_what_needs_no_tool_is_checked(run: Run, put: Put) -> None:
     put("greetings.yaml", WRONG)
     done = run("validate", "--no-import", "greetings.yaml", "--format", "concise")
     assert "ST760" in done.out
     assert "ST754" not in done.out
-
-
-def test_tools_in_code_are_known(run: Run, put: Put, tmp_path: Path) -> None:
-    put("pyproject.toml", '[tool.sovl-tools]\nplugins = ["plugins"]\n')
-    put(
-        "plugins/more.py",
-        "from sovl_tools import tool\n\n\n@tool(description='Say it.')\n"
-        "def whisper(text: str) -> str:\n    '''Say it.'''\n    return text\n",
-    )
-    put("greetings.yaml", GREETINGS.replace("tool: echo", "tool: whisper"))
-    assert run("validate", "greetings.yaml").code == 0, run("validate", "greetings.yaml").out
-    done = run("-q", "run", "greetings.yaml", "--input", 'names=["a"]')
-    assert done.out == '["a!"]\n'
 
 
 OTHERS = {

@@ -202,3 +202,17 @@ def test_a_directory_that_is_not_there_is_waited_for(
     (tmp_path / "tools").rename(tmp_path / "drafts")
     assert watching.out.until("added").endswith("  echo\n")
     assert watching.end() == 0
+
+
+@pytest.mark.unmeasured
+def test_validate_checks_every_change_until_ctrl_c(start: Start, write: Write) -> None:
+    folder = write("echo")
+    watching = start("validate", "--watch", "--format", "concise")
+    watching.out.until("1 loaded; no problems")
+    save(folder, "def other(): ...\n")
+    watching.out.until("ST401")
+    save(folder, code_of("echo"))
+    watching.out.until("1 loaded; no problems")
+    write("more")
+    watching.out.until("2 loaded; no problems")
+    assert watching.end() == 0
