@@ -174,8 +174,9 @@ def progress(total: int, *, done: int = 0) -> Iterator[Callable[[str], None]]:
         if is_shown and update is None and perf_counter() - started > _DELAY:
             from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
 
-            update = end.enter_context(terminal.progress_bar(total, sys.stderr))
-        if update is not None:
+            bar = terminal.progress_bar(total, done, plain(name), sys.stderr)
+            update = end.enter_context(bar)
+        elif update is not None:
             update(done, plain(name))
 
     with ExitStack() as end:

@@ -165,7 +165,9 @@ _PARTS = re.compile(r"\n|[^\S\n]+|\S+")
 
 
 @contextmanager
-def progress_bar(total: int, stream: TextIO) -> Iterator[Callable[[int, str], None]]:
+def progress_bar(
+    total: int, done: int, name: str, stream: TextIO
+) -> Iterator[Callable[[int, str], None]]:
     """Show one updating line, which is erased at its end; yield what updates it."""
     with Progress(
         BarColumn(30),
@@ -175,5 +177,5 @@ def progress_bar(total: int, stream: TextIO) -> Iterator[Callable[[int, str], No
         console=console(stream),
         transient=True,
     ) as bar:
-        task = bar.add_task("", total=total or None)
+        task = bar.add_task(name, total=total or None, completed=done)
         yield lambda done, name: bar.update(task, completed=done, description=name)
