@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +18,6 @@ import pytest
 
 from tests.commands import Request, outputs_in_process, outputs_of_process
 from tests.schema.strategies import examples
-from tests.surroundings import Surroundings, kept_loggers
 
 REPOSITORY = Path(__file__).parent.parent
 # what searches find mustn't depend on an extra: its own tests switch it on
@@ -152,12 +153,36 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(autouse=True)
 def unchanged_surroundings() -> Iterator[None]:
-    """Fail a test that leaves something changed; set up before all other fixtures of a test."""
-    before = Surroundings.now()
+    """Fail a test that leaves the directory or the environment changed, and put loggers back."""
+    before = _surroundings()
     with kept_loggers():
         yield
-    changes = before.changes()
-    assert not changes, "left behind: " + "; ".join(changes)
+    assert _surroundings() == before
+
+
+def _surroundings() -> tuple[str, list[str], set[str]]:
+    names = {*os.environ} - {"PYTEST_CURRENT_TEST"}
+    return os.getcwd(), sys.path[:], names
+
+
+@contextmanager
+def kept_loggers() -> Iterator[None]:
+    """Put the levels and handlers of all loggers back at the end, but for those that are new."""
+    # copied at a stroke: the garbage collector may take loggers away with versions of tools
+    known = logging.root.manager.loggerDict
+    kept = {
+        name: (each.level, each.propagate, each.handlers[:])
+        for name, each in known.copy().items()
+        if isinstance(each, logging.Logger)
+    }
+    yield
+    for name, (level, propagate, handlers) in kept.items():
+        each = known.get(name)
+        if isinstance(each, logging.Logger):
+            if each.level != level:  # setting it empties caches of all loggers
+                each.setLevel(level)
+            each.propagate = propagate
+            each.handlers[:] = handlers
 
 
 def manifest_of(name: str, **keys: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 
 from sovl_tools import ToolRegistry
 from tests.conftest import Write, manifest_of
-from tests.loading.folders import News, answer, answers, gives, loaded, says
+from tests.loading.folders import News, answers, gives, loaded, says
 
 Save: TypeAlias = Callable[[Path, str], object]
 """Writes a text to a file that exists, in the way of a program."""
@@ -218,20 +218,6 @@ def test_a_helper_and_a_listed_file_count_as_the_module_does(tools: Path, write:
         news.until({"echo": ("a", "b"), "other": "steady"})
         renamed_over(folder / "data.txt", "b")
         news.until({"echo": ("b", "b"), "other": "steady"})
-
-
-def test_litter_and_touches_are_no_changes(tools: Path, write: Write) -> None:
-    registry, news = loaded(tools)
-    with registry.watch():
-        for name in (".echo.py.swp", "4913", "echo.py~", "#echo.py#", ".DS_Store"):
-            for folder in (tools, tools / "echo"):
-                (folder / name).write_text("litter")
-        (tools / "echo" / ".#echo.py").symlink_to("nobody@nowhere.4242")
-        os.utime(tools / "echo" / "echo.py")
-        write("other", code=says("later", "other"))
-        news.until({"echo": "one", "other": "later"})
-    assert [change.updated for change in news.so_far()] == []
-    assert answer(registry.catalog.tools) == "one"
 
 
 def test_fifty_tools_that_are_saved_in_one_go_are_all_followed(tools: Path, write: Write) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -70,18 +69,6 @@ def test_strict_refuses_another_tool_of_the_name_and_enters_nothing() -> None:
     assert str(caught.value) == f"there is already a tool 'echo' from {definition_of(first).source}"
     assert len(registry.catalog.candidates) == 1
     assert registry.register(second, strict=True, override=True) is definition_of(second)
-
-
-class Pair:
-    @tool
-    def fresh(self) -> int:
-        """Be new."""
-        return 1
-
-    @tool
-    def echo(self) -> int:
-        """Be old."""
-        return 2
 
 
 class Mixed:
@@ -152,18 +139,6 @@ def test_only_what_was_registered_by_hand_can_be_taken_out(world: World) -> None
     assert answer(registry.catalog.tools) == "folder"
 
 
-def test_explicit_registrations_stay_whatever_is_reloaded(world: World) -> None:
-    registry = world.registry(("folder", "modules"))
-    registry.register(saying(1, "mine"))
-    registry.register(Pair())
-    definition = registry["mine"]
-    shutil.rmtree(world.tools)
-    shutil.rmtree(world.plugins)
-    registry.reload()
-    assert registry["mine"] is definition
-    assert list(registry.catalog.tools) == ["echo", "fresh", "mine"]
-
-
 def test_tools_of_all_sources_are_listed_filtered_and_exported_alike(world: World) -> None:
     registry = world.registry(("folder",))
     registry.register(Greeter())
@@ -216,12 +191,3 @@ def test_a_function_that_is_defined_again_takes_the_place_of_the_old_one(
     assert [each.levelname for each in caplog.records] == ["INFO"] * 3
     registry.unregister("echo")
     assert len(registry) == 0
-
-
-def test_each_duplicate_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    registry = ToolRegistry()
-    functions = [saying(word) for word in range(30)]
-    for each in functions:
-        registry.register(each)
-    assert len(registry.report.errors) == len(caplog.records) == 29
-    assert [len(each.reasons) for each in registry.report.folders] == [0] + [1] * 29

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import shutil
@@ -17,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sovl_tools import CatalogChange, Tooler, ToolRegistry
+from sovl_tools import CatalogChange, ToolRegistry
 from tests.conftest import Write, manifest_of
-from tests.loading.folders import News, answer, answers, loaded, says, statuses
+from tests.loading.folders import answers, loaded, says, statuses
 from tests.patience import PATIENCE
 from tests.schema.strategies import examples, moderate
 from tests.tables import check_each
@@ -69,25 +68,6 @@ def test_what_has_changed_is_logged(
         ("WARNING", f"tool {tools}/b was rejected"),
         ("INFO", "tool a was removed"),
     ]
-
-
-@pytest.mark.parametrize("failure", [ValueError, SystemExit, asyncio.CancelledError])
-def test_a_subscriber_that_fails_disturbs_nobody(
-    write: Write, tools: Path, caplog: pytest.LogCaptureFixture, failure: type[BaseException]
-) -> None:
-    write("echo")
-    registry = ToolRegistry.from_directory(tools)
-
-    def fail(change: CatalogChange) -> None:
-        raise failure(change)
-
-    registry.subscribe(fail)
-    news = News(registry)
-    write("echo", code=says(1))
-    assert registry.reload().updated == ("echo",)
-    assert news.next().updated == ("echo",)
-    assert caplog.messages == ["a subscriber failed at a change of the catalog"]
-    assert answer(registry.catalog.tools) == 1
 
 
 async def later(change: CatalogChange) -> None: ...
@@ -154,39 +134,6 @@ def test_data_that_the_manifest_lists_runs_a_tool_again_and_other_files_do_not(
     (folder / "words.csv").write_text("a,b,c")
     assert registry.reload().updated == ("echo",)
     assert registry["echo"] is not before
-
-
-COUNTING = """
-import sqlite3
-from pathlib import Path
-
-CALLS = []
-
-def echo(text: str) -> object:
-    CALLS.append(text)
-    place = Path(__file__).parent
-    with sqlite3.connect(place / "calls.db") as connection:
-        connection.execute("create table if not exists calls (text)")
-        connection.execute("insert into calls values (?)", (text,))
-    connection.close()
-    with open(place / "calls.log", "a") as log:
-        log.write(text)
-    return len(CALLS)
-"""
-
-
-def test_a_tool_that_writes_beside_itself_keeps_its_module(write: Write, tools: Path) -> None:
-    write("echo", code=COUNTING)
-    registry, news = loaded(tools)
-    tooler = Tooler(registry)
-    with registry.watch():
-        for number in range(1, 4):
-            assert tooler.call_sync("echo", {"text": "a"}).value == number
-            assert not registry.reload()
-        write("other", code=says(1, "other"))
-        assert news.next().added == ("other",)
-        assert tooler.call_sync("echo", {"text": "a"}).value == 4
-    assert news.so_far() == []
 
 
 def test_a_directory_may_come_and_go(write: Write, tools: Path) -> None:

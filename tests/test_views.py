@@ -104,25 +104,6 @@ def test_a_view_has_what_filter_returns_after_every_change(
 
 
 @check_each(
-    ("wrong", "error"),
-    [
-        ({"name_pattern": 3}, TypeError),
-        ({"name_pattern": ["a", None]}, TypeError),
-    ],
-)
-def test_what_is_wrong_with_criteria_is_raised_at_once(
-    wrong: dict[str, Any], error: type[Exception]
-) -> None:
-    for choose in (ToolRegistry().filter, ToolRegistry().select):
-        with pytest.raises(error, match="name_pattern"):
-            choose(**wrong)
-    with pytest.raises(TypeError, match="predicate"):
-        desk().select(3)  # type: ignore[arg-type]
-    with pytest.raises(KeyError):
-        desk().select(lambda each: each.metadata["team"])
-
-
-@check_each(
     "read",
     [
         lambda view: [*view],

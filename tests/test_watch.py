@@ -79,19 +79,6 @@ def test_what_happened_between_the_load_and_the_watch_is_noticed(write: Write, t
     assert answers(registry.catalog) == {"a": 1, "b": 0, "d": 0}
 
 
-def test_it_can_look_again_and_again(write: Write, tools: Path) -> None:
-    write("echo", code=says(0))
-    registry, news = loaded(tools)
-    with registry.watch(poll=True) as watch:
-        assert watch.notice is None
-        write("echo", code=says(1))
-        news.until({"echo": 1})
-        write("new", code=says("new", "new"))
-        news.until({"echo": 1, "new": "new"})
-        shutil.rmtree(tools)
-        news.until({})
-
-
 def test_a_new_folder_waits_for_all_its_files(write: Write, tools: Path) -> None:
     tools.mkdir()
     registry, news = loaded(tools)

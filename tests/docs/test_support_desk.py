@@ -16,7 +16,6 @@ import pytest
 
 from tests.cli.sessions import session
 from tests.conftest import REPOSITORY, Run
-from tests.entry_points import Found, by_tooler
 from tests.patience import PATIENCE
 
 DESK = REPOSITORY / "docs" / "examples" / "support_desk"
@@ -65,40 +64,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rates: str) -> Path:
     monkeypatch.setattr(os, "environ", {**os.environ, "RATES_URL": rates})
     Rates.failures = Rates.asked = 0
     return tmp_path
-
-
-def call(name: str, arguments: Any) -> Found:
-    return by_tooler([(name, arguments)])[0]
-
-
-@pytest.mark.usefixtures("desk")
-def test_nested_filters_find_orders() -> None:
-    found = call("find_orders", {"filters": {"customer": "Ada", "total": {"minimum": 100}}})
-    assert "2026-11-02" in found.text
-    assert "2026-11-05" not in found.text
-    assert "filters.status" in call("find_orders", {"filters": {"status": "lost"}}).text
-
-
-@pytest.mark.usefixtures("desk")
-def test_a_refund_asks_for_the_reason() -> None:
-    assert "order 3 is refunded: broken" in call("refund_order", {"number": 3}).text
-    found = call("find_orders", {"filters": {"status": "refunded"}})
-    assert "broken" in found.text
-
-
-@pytest.mark.usefixtures("desk")
-def test_a_rate_is_looked_up_again_after_a_failure() -> None:
-    Rates.failures = 2
-    assert "1.25" in call("exchange_rate", {"currency": "USD"}).text
-    assert Rates.asked == 3
-    assert "only for USD" in call("exchange_rate", {"currency": "EUR"}).text
-
-
-@pytest.mark.usefixtures("desk")
-def test_an_export_tells_its_progress_and_returns_a_picture() -> None:
-    found = call("export_orders", {"customer": "Ada"})
-    assert "image/png" in found.text
-    assert "drawing" in found.told
 
 
 def test_the_commands_do_the_same(desk: Path, run: Run) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional  # noqa: UP035 - as the plan writes them
+from typing import Any, Dict, List, Optional  # noqa: UP035 - as the plan writes them
 
 import pytest
 
@@ -65,15 +65,6 @@ def test_the_parameters_carry_all_metadata_that_the_plan_lists(registry: ToolReg
     )
 
 
-async def test_the_weather_tool_is_called_by_its_name(registry: ToolRegistry) -> None:
-    tooler = Tooler(registry)
-    result = await tooler.call("get_current_weather", '{"location": "London"}')
-    assert result.value == "12 degrees celsius in London"
-    assert await registry["get_current_weather"].execute(location="Rome", unit="F") == (
-        "12 degrees F in Rome"
-    )
-
-
 def test_the_decorator_attaches_a_definition_and_changes_nothing_else() -> None:
     async def bare(location: str) -> str:
         """Look."""
@@ -84,33 +75,6 @@ def test_the_decorator_attaches_a_definition_and_changes_nothing_else() -> None:
     assert vars(bare) == {"_tool_definition": definition}
     assert isinstance(definition, ToolDefinition)
     assert definition.function is bare
-
-
-def test_the_schema_of_the_plan_comes_from_a_literal() -> None:
-    def weather(location: str, unit: Literal["celsius", "fahrenheit"] = "celsius") -> None:
-        """Look.
-
-        Args:
-            location: A city with its state, such as Austin, TX
-            unit: What degrees to use
-        """
-
-    assert definition_of(tool(weather)).parameters == {
-        "type": "object",
-        "properties": {
-            "location": {
-                "type": "string",
-                "description": "A city with its state, such as Austin, TX",
-            },
-            "unit": {
-                "type": "string",
-                "enum": ["celsius", "fahrenheit"],
-                "description": "What degrees to use",
-                "default": "celsius",
-            },
-        },
-        "required": ["location"],
-    }
 
 
 TYPES = [
@@ -136,15 +100,6 @@ def test_each_type_has_a_word(annotation: Any, text: str) -> None:
     echo.__annotations__["value"] = annotation
     (parameter,) = definition_of(tool(echo)).parameter_definitions
     assert (parameter.type_str, parameter.param_type) == (text, annotation)
-
-
-def test_a_tool_without_any_description_is_named_and_reported() -> None:
-    def bare(place: str) -> None: ...
-
-    registry = ToolRegistry()
-    registry.register(bare)
-    assert registry["bare"].description == "Tool: bare"
-    assert [each.code for each in registry.report.warnings] == ["ST705", "ST306"]
 
 
 PACKAGE = {

@@ -106,14 +106,6 @@ def test_the_method_may_be_called_otherwise_than_the_tool(tooler: Tooler, desk: 
     assert desk.layers == {"one": ("zoning", "fill", "grey")}
 
 
-async def test_sync_and_async_methods_are_called_alike(tooler: Tooler) -> None:
-    assert (await tooler.call("add_map_layer", LAYER)).value == "3 parcels match"
-    result = await tooler.call("run_analysis", {"prompt": "density"})
-    assert result.value == "density: 1 layers"
-    assert (await tooler.call("remove_map_layer", {"layer_id": "one"})).value is True
-    assert (await tooler.call("remove_map_layer", {"layer_id": "one"})).value is False
-
-
 def test_an_enum_that_changes_between_two_calls_is_shown_and_enforced(
     registry: ToolRegistry, tooler: Tooler, desk: MapDesk
 ) -> None:

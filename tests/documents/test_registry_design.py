@@ -105,20 +105,6 @@ def test_instructions_are_joined_without_the_tools_that_have_none(registry: Tool
     )
 
 
-def test_each_class_has_a_definition_for_openrouter() -> None:
-    assert ReadFile().get_openrouter_tool_definition() == {
-        "type": "function",
-        "function": {
-            "name": "read_file",
-            "description": "Read a text file.",
-            "parameters": ReadFile.parameters_schema,
-        },
-    }
-    function = RunPython().get_openrouter_tool_definition()["function"]
-    assert function["strict"] is True
-    assert function["parameters"]["required"] == ["line"]
-
-
 PLUGIN = """
 from sovl_tools import AITool
 

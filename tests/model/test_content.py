@@ -112,27 +112,6 @@ def test_a_file_is_read_and_its_bytes_count_more_than_its_name(
     assert Image.from_path(str(tmp_path / name)).media_type == media_type
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "content", "media_type"),
-    [
-        ("a b.txt", "größe".encode(), "größe", "text/plain"),
-        ("photo.png", b"\xff", b"\xff", "image/png"),
-        ("photo", b"\xff\xd8\xff", b"\xff\xd8\xff", "image/jpeg"),
-        ("notes", b"hello", "hello", None),
-    ],
-)
-def test_a_file_can_be_a_resource(
-    tmp_path: Path, name: str, data: bytes, content: str | bytes, media_type: str | None
-) -> None:
-    path = tmp_path / name
-    path.write_bytes(data)
-    expected = EmbeddedResource(path.as_uri(), content, media_type)
-    assert EmbeddedResource.from_path(path) == expected
-    assert EmbeddedResource.from_path(path, "text/x-mine", uri="memo:1") == EmbeddedResource(
-        "memo:1", content, "text/x-mine"
-    )
-
-
 CUT = re.compile(r"(.*?)(… \[cut: ([\d,]+) of ([\d,]+) bytes\]|…|)", re.DOTALL)
 
 

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.patience import bounded_work
 from tests.tables import check_each
-
-from .conftest import Refuse
 
 Value = Callable[..., Any]
 
@@ -56,22 +53,3 @@ def test_finds_the_delimiter(value: Value, text: str, delimiter: str, names: lis
     answer = value("csv_statistics", text=text)
     assert answer["delimiter"] == delimiter
     assert [column["name"] for column in answer["columns"]] == names
-
-
-@check_each(
-    ("arguments", "message"),
-    [
-        ({}, "give the table either as 'text' or as the 'path' of a file"),
-        ({"text": ""}, "the table is empty"),
-        ({"text": 'a,b\n"x,2\n'}, "the CSV is malformed: unexpected end of data"),
-        ({"text": 'a\n"' + "x" * 200_000 + '"'}, "the CSV is malformed: field larger"),
-        ({"text": "," * 200}, "the table has 201 columns, more than 200"),
-        ({"text": "x\n" * 500_002}, "the table has more than 500000 rows"),
-        ({"text": "a", "delimiter": '"'}, "the delimiter must be one character"),
-    ],
-)
-def test_what_is_no_table_is_refused(
-    refuse: Refuse, arguments: dict[str, str], message: str
-) -> None:
-    with bounded_work():
-        assert message in refuse("csv_statistics", **arguments)

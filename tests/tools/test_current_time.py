@@ -3,10 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from .conftest import Refuse
-
 Value = Callable[..., Any]
 
 
@@ -37,18 +33,3 @@ def test_a_moment_without_an_offset_is_in_utc(value: Value) -> None:
         "abbreviation": "UTC",
         "unix_seconds": 1782907230,
     }
-
-
-@pytest.mark.parametrize(
-    ("name", "suggestion"),
-    [
-        ("europe/berlin", "Europe/Berlin"),
-        ("Berlin", "Europe/Berlin"),
-        ("New York", "America/New_York"),
-        ("Europe/Belrin", "Europe/Berlin"),
-    ],
-)
-def test_an_unknown_zone_gets_suggestions(refuse: Refuse, name: str, suggestion: str) -> None:
-    message = refuse("current_time", time_zone=name)
-    assert f"{name!r} isn't a known time zone: did you mean " in message
-    assert suggestion in message

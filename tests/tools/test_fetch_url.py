@@ -278,12 +278,6 @@ def test_a_redirect_into_the_own_network_is_refused(
     assert [path for path, _ in strict_site.asked] == ["/"]
 
 
-def test_a_server_that_never_ends_is_given_up(refuse: Refuse, site: Site) -> None:
-    url = site.page(b"5\r\nhello\r\n", content_type="text/plain", transfer_encoding="chunked")
-    message = refuse("fetch_url", url=url, timeout_seconds=0.3)
-    assert message == "no complete answer within 0.3 seconds"
-
-
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
     """A certificate for secure.test, together with its key."""

@@ -36,12 +36,3 @@ def test_reads_a_range_of_lines(
     (root / "abc").write_text("a\nb\nc", "utf-8")
     answer = value("read_text_file", path="abc", **lines)
     assert (answer["text"], answer["end_line"], answer["truncated"]) == (text, end, False)
-
-
-def test_a_long_answer_ends_with_a_whole_line_and_says_so(value: Value, root: Path) -> None:
-    (root / "long").write_text("x" * 999 + "\n" + ("y" * 999 + "\n") * 150, "utf-8")
-    first = value("read_text_file", path="long")
-    assert (first["end_line"], first["total_lines"], first["truncated"]) == (100, 151, True)
-    rest = value("read_text_file", path="long", start_line=first["end_line"] + 1)
-    assert (rest["end_line"], rest["truncated"]) == (151, False)
-    assert len(first["text"]) + len(rest["text"]) == 151_000

@@ -29,10 +29,6 @@ def places(answer: Any) -> list[tuple[str, int, int]]:
     return [(match["path"], match["line"], match["column"]) for match in answer["matches"]]
 
 
-def paths(answer: Any) -> list[str]:
-    return [match["path"] for match in answer["matches"]]
-
-
 @pytest.mark.usefixtures("tree")
 def test_finds_a_text_in_all_files_in_a_fixed_order(value: Value) -> None:
     answer = value("search_files", query="hello")
@@ -52,21 +48,3 @@ def test_finds_a_regular_expression(value: Value) -> None:
     ]
     answer = value("search_files", query=r"H\w+", regex=True, ignore_case=True, glob="*.md")
     assert places(answer) == [("docs/guide.md", 1, 3), ("docs/deep/er/notes.md", 1, 5)]
-
-
-@pytest.mark.parametrize(
-    ("glob", "expected"),
-    [
-        ("*.py", ["a.py"]),
-        ("[!a].txt", ["b.txt"]),
-        ("*.md", ["docs/guide.md", "docs/deep/er/notes.md"]),
-        ("docs/*", ["docs/guide.md"]),
-        ("docs/**", ["docs/guide.md", "docs/deep/er/notes.md"]),
-        ("docs/**/notes.md", ["docs/deep/er/notes.md"]),
-        ("*.PY", []),
-    ],
-)
-@pytest.mark.usefixtures("tree")
-def test_a_glob_selects_files(value: Value, glob: str, expected: list[str]) -> None:
-    answer = value("search_files", query="o", glob=glob, ignore_case=True)
-    assert list(dict.fromkeys(paths(answer))) == expected
