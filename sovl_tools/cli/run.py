@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import shlex
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -306,8 +305,6 @@ _ADVICE: Mapping[type[BaseException], str] = {
     UnfinishedError: "; take it again with --repeat-unfinished",
 }
 
-_ITERATION = re.compile(r"\[(\d+)\]\.steps\.\d+$")
-_BRANCH = re.compile(r"\.branches\.(\w+)\.\d+$")
 _WORDS = {
     "started": ("started", "cyan"),
     "succeeded": ("done", "green"),
@@ -355,11 +352,5 @@ class Lines:
 
 def _show_step(state: str, event: StepStarted | StepRetried | StepEnded, more: str = "") -> None:
     word, tint = _WORDS[state]
-    label = event.label
-    # the first step of an iteration or of a branch says which one begins
-    if (iteration := _ITERATION.search(event.key)) is not None:
-        label = f"#{int(iteration[1]) + 1} {label}"
-    elif (branch := _BRANCH.search(event.key)) is not None:
-        label = f"{branch[1]}: {label}"
     indent = " " * (_WIDTH - len(word) + 2 + 2 * event.depth)
-    show([(word, tint), plain(f"{indent}{label}  [{event.key}]{more}")], err=True)
+    show([(word, tint), plain(f"{indent}{event.label}  [{event.key}]{more}")], err=True)

@@ -30,10 +30,10 @@ def test_the_result_is_all_that_goes_to_the_standard_output(run: Run, put: Put) 
     assert lines == [
         "greetings",
         "started          for_each  [steps.0]",
-        "started            #1 tool echo  [steps.0[0].steps.0]",
-        "done               #1 tool echo  [steps.0[0].steps.0]  in 0.00 s",
-        "started            #2 tool echo  [steps.0[1].steps.0]",
-        "done               #2 tool echo  [steps.0[1].steps.0]  in 0.00 s",
+        "started            tool echo  [steps.0[0].steps.0]",
+        "done               tool echo  [steps.0[0].steps.0]  in 0.00 s",
+        "started            tool echo  [steps.0[1].steps.0]",
+        "done               tool echo  [steps.0[1].steps.0]  in 0.00 s",
         "done             for_each  [steps.0]  in 0.00 s",
     ]
 
