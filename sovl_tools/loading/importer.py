@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
-from types import CodeType, ModuleType, SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol
 
 TOOL_ROOT, PLUGIN_ROOT = "sovl_tool_modules", "sovl_tool_plugins"
@@ -94,35 +94,22 @@ class PrivatePackage:
         """Run the module's code, if it has any (see ``importlib.abc.Loader``)."""
         spec = module.__spec__
         if spec is not None and spec.loader_state is not None:
-            source = self._source.read(spec.loader_state)
-            if source is None:
-                raise ImportError(f"there's no source of {spec.name}", name=spec.name)
-            self._exec(module, spec.loader_state, source)
+            self._exec(module, spec.loader_state, self._source.read(spec.loader_state) or b"")
             # a module can put another object instead
             sys.modules[spec.name] = sys.modules.get(module.__name__, module)
 
     def _exec(self, module: ModuleType, file: str, source: bytes) -> None:
         name = module.__name__ if module.__spec__ is None else module.__spec__.name
         self.sources[name] = source
-        exec(self._code(file, source), module.__dict__)  # noqa: S102 - a loader does this
-
-    def _code(self, file: str, source: bytes) -> CodeType:
-        return compile(source, f"{self.location}/{file}", "exec", dont_inherit=True)
-
-    def get_code(self, name: str) -> CodeType:
-        """Return the code of a module by its full name (see ``importlib.abc.InspectLoader``)."""
-        return self._code(*self._found(self._inner_name(name)))
+        code = compile(source, f"{self.location}/{file}", "exec", dont_inherit=True)
+        exec(code, module.__dict__)  # noqa: S102 - a loader does this
 
     def get_source(self, name: str) -> str:
-        """Return the text of a module by its full name (see ``importlib.abc.InspectLoader``)."""
-        # the text that ran, or tracebacks would show lines of another version
-        name = self._inner_name(name)
-        known = self.sources.get(name)
-        return (self._found(name)[1] if known is None else known).decode(errors="replace")
-
-    def is_package(self, name: str) -> bool:
-        """Return True if the name is a sub-package's (see ``importlib.abc.InspectLoader``)."""
-        return self._found(self._inner_name(name))[0].endswith("/__init__.py")
+        """Return the text of a module that ran (see ``importlib.abc.InspectLoader``)."""
+        known = self.sources.get(self._inner_name(name))
+        if known is None:
+            raise ImportError(f"there's no source of {name}", name=name)
+        return known.decode(errors="replace")
 
     def get_resource_reader(self, name: str) -> object:
         """Return a reader of the files next to the modules (see ``importlib.resources``)."""
@@ -138,13 +125,6 @@ class PrivatePackage:
         """Return the name in a module's spec; ``name`` is that or its public one."""
         is_public = f"{name}.".startswith(f"{self.public}.")
         return f"{self.package}{name.removeprefix(self.public)}" if is_public else name
-
-    def _found(self, name: str) -> tuple[str, bytes]:
-        file = self._file(name.removeprefix(f"{self.package}."))
-        source = None if file is None else self._source.read(file)
-        if file is None or source is None:
-            raise ImportError(f"there's no source of {name}", name=name)
-        return file, source
 
 
 _ROOTS: dict[str, Callable[[str], ModuleSpec | None]] = {}

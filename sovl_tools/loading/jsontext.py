@@ -86,8 +86,6 @@ def members(text: str) -> Iterator[Member]:
 
 
 def _string(token: str) -> str:
-    if "\\" not in token and token.isprintable() and token[1:].endswith('"'):
-        return token[1:-1]
     try:
         return str(json.loads(token))
     except ValueError:

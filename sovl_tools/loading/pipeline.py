@@ -31,7 +31,6 @@ from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.agreement_case import AgreementCase
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.manifest import ManifestCase
-from sovl_tools.loading.rules.module import ImportFailure
 from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
 from sovl_tools.loading.sources import (
     Contents,
@@ -275,7 +274,10 @@ def _import(
             leaked = before.clean(folder, snapshot.main)
         if any(each in snapshot.main for each in (b"sys.path", b"addsitedir")):
             leaked += sibling_imports(snapshot.main, folder).absolute
-        checked = checked.with_more(ask((module.absolute_sibling_import,), *_unique(leaked)))
+        by_file = {each.sibling: each for each in reversed(leaked)}  # one failure for each
+        checked = checked.with_more(
+            ask((module.absolute_sibling_import,), *reversed(by_file.values()))
+        )
         checked = _compared(checked, interface)
         if checked.has_errors:
             return _candidate(checked, "rejected")
@@ -291,11 +293,6 @@ def _log(error: BaseException, checked: CheckedFolder) -> None:
     trace = "".join(traceback.format_exception(error))
     secrets = variables_of(checked.manifest.document.get("requires"))
     _LOGGER.debug("importing %s failed\n%s", checked.folder.path, redact(trace, secrets))
-
-
-def _unique(failures: Sequence[ImportFailure]) -> list[ImportFailure]:
-    """Return one failure for each file."""
-    return [*{each.sibling: each for each in reversed(failures)}.values()][::-1]
 
 
 def _parse(checked: CheckedFolder, missing: tuple[str, ...]) -> Candidate:

@@ -22,11 +22,6 @@ class _Hidden(Base):
     name = "hidden"
 
 
-class OpaqueError(Exception):
-    def __str__(self) -> str:
-        raise ValueError
-
-
 def failing(error):
     def method(*arguments):
         raise error
