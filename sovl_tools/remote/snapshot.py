@@ -20,20 +20,7 @@ LISTS = {
 
 
 class SnapshotError(SovlToolsError):
-    """A snapshot that is missing or isn't one.
-
-    Attributes:
-        path: the file.
-        message: the problem.
-    """
-
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(path, message)
-        self.path = path
-        self.message = message
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
+    """A snapshot that is missing or isn't one."""
 
 
 class Snapshot(NamedTuple):
@@ -88,7 +75,7 @@ def snapshot_of(offer: Offer, credentials: list[str], path: str) -> Snapshot:
     try:
         text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
-        raise SnapshotError(path, f"the server sends what isn't JSON: {error}") from error
+        raise SnapshotError(f"{path}: the server sends what isn't JSON: {error}") from error
     if not text.isascii():
         text = "".join(map(_visible, text))
     return Snapshot(path, f"{text}\n", document)
@@ -116,9 +103,9 @@ def read_snapshot(path: str) -> Snapshot:
         text = data.decode("utf-8-sig")
         return Snapshot(path, text, parse_json(data))
     except OSError as error:
-        raise SnapshotError(path, error.strerror or str(error)) from error
+        raise SnapshotError(f"{path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise SnapshotError(path, f"it isn't JSON: {error}") from error
+        raise SnapshotError(f"{path}: it isn't JSON: {error}") from error
 
 
 class Reviewed:
@@ -138,7 +125,7 @@ class Reviewed:
         document = read_snapshot(path).document
         tools = document.get("tools") if isinstance(document, dict) else None
         if not isinstance(tools, list):
-            raise SnapshotError(path, "this isn't a snapshot: it has no list of tools")
+            raise SnapshotError(f"{path}: this isn't a snapshot: it has no list of tools")
         return cls(path, {name_of(each): canonical(each) for each in tools})
 
     def objection(self, definition: JSON) -> str | None:
