@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -37,11 +37,6 @@ class HelpContext(click.Context):
     """The context of our commands, for their help strings."""
 
     formatter_class = WholeWords
-
-    def fail(self, message: str) -> NoReturn:
-        """Raise a usage error, whose message a terminal wraps between words."""
-        # not at the top: --help and completion need nothing of the package
-        super().fail(import_module("sovl_tools.cli.output").wrapped(message))
 
 
 class LazyGroup(click.Group):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from sovl_tools.configured import add_code, open_registry
 from sovl_tools.loading.sources import collect, tool_folder
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean, nearest_tool, question
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
@@ -95,6 +96,22 @@ def one_tool(tools: option.ToolOptions, name: str, *, lazy: bool = False) -> Too
             hint = (near and question(repr(near))) or "sovl-tools list shows the tools"
             raise Misuse(f"there's no tool {name!r}; {hint}")
     return registry
+
+
+def named_folders(folders: Iterable[ToolFolder], names: Collection[str]) -> list[ToolFolder]:
+    """Return the first folder of each of some names; without names, of all.
+
+    Raises:
+        Misuse: there's no folder of a name.
+    """
+    first: dict[str, ToolFolder] = {}
+    for each in folders:
+        first.setdefault(each.name, each)
+    for name in names:
+        if name not in first:
+            hint = did_you_mean(name, first) or "a tool in code doesn't have one"
+            raise Misuse(f"there's no tool folder {name!r}; {hint}")
+    return [each for each in first.values() if not names or each.name in names]
 
 
 def target_directory(tools: Sequence[str], output: str | None = None) -> str:

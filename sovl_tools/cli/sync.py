@@ -9,12 +9,10 @@ from difflib import unified_diff
 import click
 
 from sovl_tools.cli import option
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, note, settings
-from sovl_tools.cli.load_tools import complete_names
+from sovl_tools.cli.command import FINDINGS, Command, note, settings
+from sovl_tools.cli.load_tools import complete_names, named_folders
 from sovl_tools.cli.output import show, show_diagnostics
-from sovl_tools.configuration import Configuration
 from sovl_tools.loading.sources import Collected, collect
-from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.changes import listed
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import Piece, plain
@@ -63,7 +61,9 @@ def sync(
     tool.schema.json is next to the folders, manifests get a "$schema" for editors.
     """
     found = settings(tools)
-    collected = _collected(found, name)
+    collected = collect(found.paths, exclude=found.exclude)
+    if name is not None:
+        collected = Collected(tuple(named_folders(collected.folders, [name])), ())
     limit = found.import_timeout
     syncs = [
         plan_sync(
@@ -104,18 +104,6 @@ def _note_results(done: Sequence[Sync]) -> None:
     if names:
         advice = f"sovl-tools sync{f' {names[0]}' if len(names) == 1 else ''} --output-schema"
         note(f"{advice} can add the schema of the result to {listed(names)}")
-
-
-def _collected(found: Configuration, name: str | None) -> Collected:
-    every = collect(found.paths, exclude=found.exclude)
-    if name is None:
-        return every
-    chosen = tuple(folder for folder in every.folders if folder.name == name)
-    if not chosen:
-        names = [folder.name for folder in every.folders]
-        hint = did_you_mean(name, names) or "a tool in code doesn't have one, and needs no manifest"
-        raise Misuse(f"there's no tool folder {name!r}; {hint}")
-    return Collected(chosen, ())
 
 
 def _save(each: Sync) -> bool:

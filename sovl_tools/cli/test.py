@@ -20,7 +20,7 @@ from sovl_tools.cli.command import (
     refuse_unlisted,
     settings,
 )
-from sovl_tools.cli.load_tools import all_tools, complete_names
+from sovl_tools.cli.load_tools import all_tools, complete_names, named_folders
 from sovl_tools.cli.output import json_text, show, show_json, table, write_each
 from sovl_tools.cli.terminal_host import Reports, terminal_host
 from sovl_tools.configuration import Configuration
@@ -39,10 +39,9 @@ from sovl_tools.linting.routing import (
 )
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.sources import aliases_of, collect
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Settings, ToolFolder
-from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.services import Case, Failure, junit_document
 from sovl_tools.reporting.text import Piece, plain
@@ -192,20 +191,9 @@ def _folders(found: Configuration, names: Collection[str]) -> list[ToolFolder]:
     """Return the folders of the tools of some names, or all; the first of each name."""
     collected = collect(found.paths, exclude=found.exclude)
     refuse_unlisted(collected.diagnostics)
-    first: dict[str, ToolFolder] = {}
-    for each in collected.folders:
-        first.setdefault(each.name, each)
-    if not first:
+    if not collected.folders:
         raise Misuse(f"there's no tool in {' or '.join(map(repr, found.paths))}")
-    if not names:
-        return [*first.values()]
-    wanted = collect(found.paths, names=names, exclude=found.exclude).folders
-    known = {each.name for each in wanted}.union(*map(aliases_of, wanted))
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, first) or "sovl-tools list shows the tools"
-            raise Misuse(f"there's no tool folder {name!r}; {hint}")
-    return [each for each in first.values() if each in wanted]
+    return named_folders(collected.folders, names)
 
 
 def _has_any(words: Sequence[str], example: Example) -> bool:
