@@ -71,13 +71,9 @@ def _renamed(
     replaced: Mapping[str, str], arguments: dict[str, JSON]
 ) -> tuple[dict[str, JSON], tuple[Repair, ...]]:
     """Return arguments with the names to use instead of deprecated ones, unless both are given."""
-    names = {
-        name: other
-        for name, other in replaced.items()
-        if name in arguments and other not in arguments
-    }
+    names = {name: other for name, other in replaced.items() if name in arguments}
     made = {names.get(name, name): value for name, value in arguments.items()}
-    if len(made) < len(arguments):  # two are replaced by one
+    if len(made) < len(arguments):  # two would be one
         return arguments, ()
     repairs = [
         each
