@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
@@ -216,7 +216,7 @@ def _split(gap: str) -> tuple[str, str, str, str]:
     """
     at = _plain(gap).find(",")
     before, comma, after = ("", "", gap) if at < 0 else (gap[:at], ",", gap[at + 1 :])
-    line = _LINE.match(after)[0].rstrip()  # type: ignore[index]
+    line = _commented(_LINE.match(after)[0])  # type: ignore[index]
     return before, comma, line, after[len(line) :]
 
 
@@ -224,8 +224,19 @@ def _plain(gap: str) -> str:
     return _COMMENT.sub(_blank, gap)
 
 
-def _is_commented(gap: str) -> bool:
-    return _plain(gap) != gap
+def _commented(gap: str) -> str:
+    """Return a gap as far as the end of its last comment; empty if it has none."""
+    return gap[: max((found.end() for found in _COMMENT.finditer(gap)), default=0)]
+
+
+def _joined(parts: Iterable[str], newline: str) -> str:
+    """Join parts of a text; a comment that ends with its line gets a line break."""
+    text = ""
+    for part in parts:
+        line = text.rpartition("\n")[2]
+        is_open = any(found[0].startswith("//") for found in _COMMENT.finditer(line))
+        text += newline + part if is_open and part and part[0] not in "\r\n" else part
+    return text
 
 
 def _renamed(before: dict[str, JSON], after: dict[str, JSON]) -> dict[str, str]:
@@ -339,18 +350,18 @@ class _Editor(NamedTuple):
         *leads, tail = leads
         parts, count = [], sum(source is not None for _, source in entries)
         if not leads:  # it contains only comments, which stay before the children
-            parts, tail = [tail.rstrip()], tail[len(tail.rstrip()) :]
+            parts, tail = [_commented(tail)], tail[len(_commented(tail)) :]
         for index, source in entries:
             lead, (head, comment) = (
                 (between, ("", "")) if index is None else (leads[index], ends[index])
             )
             if source is None:
-                parts.append(f"{lead.rstrip() if _is_commented(lead) else ''}{comment}")
+                parts += [_commented(lead), comment]
                 continue
             count -= 1
-            if not any(parts) and leads and not _is_commented(leads[0]):
+            if not any(parts) and leads and not _commented(leads[0]):
                 lead = leads[0]
-            elif index == 0 and any(parts) and not _is_commented(lead):
+            elif index == 0 and any(parts) and not _commented(lead):
                 lead = between
             parts += [
                 lead,
@@ -359,4 +370,5 @@ class _Editor(NamedTuple):
                 "," if count or comma else "",
                 comment,
             ]
-        return f"{self.text[node.start]}{''.join(parts)}{tail}{self.text[node.end - 1]}"
+        inner = _joined([*parts, tail, self.text[node.end - 1]], self.layout.newline)
+        return self.text[node.start] + inner
