@@ -84,25 +84,14 @@ class Options(NamedTuple):
     defer_loading: frozenset[str] = frozenset()
 
 
-def too_many(count: int, most: int, provider: str) -> tuple[Loss, ...]:
-    """Return that there are more tools than a provider takes in one request, if there are."""
-    if count <= most:
-        return ()
-    message = f"{count} tools, more than the {most} that {provider} takes in one request"
-    return (Loss("limit", (), message, "offer fewer tools at a time"),)
-
-
 def as_list(
     shapes: Sequence[Shape], _: Options, *, most: int | None = None, provider: str = ""
 ) -> tuple[list[JSON], tuple[Loss, ...]]:
-    """Collect definitions as a list, for formats without more.
-
-    Args:
-        shapes: the tools.
-        most: the maximum number of tools in one request; None for any number.
-        provider: the name of the provider, for the message about too many.
-    """
-    losses = () if most is None else too_many(len(shapes), most, provider)
+    """Collect definitions as a list; a loss says that a provider takes fewer in one request."""
+    losses: tuple[Loss, ...] = ()
+    if most is not None and len(shapes) > most:
+        message = f"{len(shapes)} tools, more than the {most} that {provider} takes in one request"
+        losses = (Loss("limit", (), message, "offer fewer tools at a time"),)
     return [shape.definition for shape in shapes], losses
 
 
