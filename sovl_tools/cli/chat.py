@@ -177,25 +177,12 @@ class Conversation:
 
     def _run_line(self, text: str, runner: asyncio.Runner) -> bool:
         """Run a command or answer a message; return whether that succeeded."""
-        if not text.startswith("/"):
-            return self._answer(text, runner)
         try:
-            if shown := run_command(self._agent, text):
+            if not text.startswith("/"):
+                runner.run(self._turn(text))
+            elif shown := run_command(self._agent, text):
                 self._transcript.result(shown)
-        except OSError as error:
-            self._transcript.problem(f"{error.filename!r}: {error.strerror}")
-            return False
-        except ValueError as error:
-            self._transcript.problem(str(error))
-            return False
-        finally:
-            self._show_notices()
-        return True
-
-    def _answer(self, text: str, runner: asyncio.Runner) -> bool:
-        try:
-            runner.run(self._turn(text))
-        except (BrokenPipeError, click.ClickException):
+        except (BrokenPipeError, click.ClickException, Leave):
             raise
         except KeyboardInterrupt:
             # at a terminal Ctrl-C ends the answer, in a pipe the program
@@ -203,11 +190,8 @@ class Conversation:
                 raise
             self._transcript.note("stopped")
         except Exception as error:  # the chat continues, whatever a provider's library raises
-            _LOGGER.debug("a turn failed", exc_info=True)
-            kind = "" if isinstance(error, AgentError) else f"{type(error).__name__}: "
-            words = " ".join(f"{kind}{error}".split())
-            advice = self._advice(error)
-            self._transcript.problem(f"{words}; {advice}" if advice else words)
+            _LOGGER.debug("a line failed", exc_info=True)
+            self._transcript.problem(self._words(error))
             return False
         finally:
             self._show_notices()
@@ -219,15 +203,19 @@ class Conversation:
                 self._transcript.show(event)
         self._transcript.end()
 
-    def _advice(self, error: Exception) -> str:
-        """Return advice about an error; "" if there isn't one."""
+    def _words(self, error: Exception) -> str:
+        """Return an error in a line, with advice if there is some."""
+        if isinstance(error, OSError) and error.filename:
+            return f"{error.filename!r}: {error.strerror}"
+        is_ours = isinstance(error, AgentError | ValueError)
+        words = " ".join(f"{'' if is_ours else f'{type(error).__name__}: '}{error}".split())
         if isinstance(error, LengthError):
-            return "/clear begins a new conversation"
-        if not isinstance(error, ProviderError):
-            return ""
-        if error.kind == "authentication":
-            return f"set {PROVIDERS[self._who.name].variable}"
-        return "" if error.retry_after is None else f"try again in {error.retry_after:.0f} s"
+            return f"{words}; /clear begins a new conversation"
+        if isinstance(error, ProviderError) and error.kind == "authentication":
+            return f"{words}; set {PROVIDERS[self._who.name].variable}"
+        if isinstance(error, ProviderError) and error.retry_after is not None:
+            return f"{words}; try again in {error.retry_after:.0f} s"
+        return words
 
     def _notice(self, change: CatalogChange) -> None:
         """Keep a change of the tools until the user's line or the answer has ended."""
