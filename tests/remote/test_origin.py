@@ -17,7 +17,7 @@ from sovl_tools.remote.origin import RemoteTools, read_tools
 from sovl_tools.remote.session import McpServer
 from tests.patience import PATIENCE
 from tests.remote.conftest import Offer, Raw, eventually, http_server
-from tests.scaffolding.test_imported import HOSTILE, OF_MCP
+from tests.scaffolding.test_imported import OF_MCP
 from tests.schema.strategies import examples, moderate
 from tests.test_wrong_types import changes, mutated
 
@@ -172,15 +172,6 @@ def test_a_tool_of_a_server_that_died_is_called_on_the_next_one(
         assert sorted(registry.catalog.tools) == ["echo", "later"]
     finally:
         offer.put()
-
-
-def test_hostile_names_and_empty_lists(raw: Raw, registry: ToolRegistry) -> None:
-    raw.says([tool(each) for each in HOSTILE])
-    registry.load_mcp(raw.command, timeout=PATIENCE)
-    assert len(registry) == len(HOSTILE) - 1
-    raw.says([])
-    assert [each.code for each in registry.reload().diagnostics] == ["ST706"]
-    assert len(registry) == 0
 
 
 @pytest.mark.parametrize(

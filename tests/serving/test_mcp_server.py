@@ -263,15 +263,3 @@ async def test_a_schema_that_functions_make_is_made_for_each_list(era: str) -> N
         names[:] = []
         with pytest.raises(MCPError, match="list index out of range"):
             await client.read_resource("sovl-tools://manifest/pick")
-
-
-async def test_a_call_by_an_alias_reaches_the_tool(write: Write, era: str) -> None:
-    tools = write("say", manifest_of("say", aliases=["tell"], replaced_by="shout")).parent
-    async with client_of(served(ToolRegistry.from_directory(tools)), era) as client:
-        (listed,) = (await client.list_tools()).tools
-        called = await client.call_tool("tell", {"text": "hello"})
-    assert (listed.name, listed.meta) == (
-        "say",
-        {"sovl-tools/deprecation": {"replaced_by": "shout"}},
-    )
-    assert result(called)[2] == "hello"
