@@ -13,25 +13,23 @@ A reply is the model's next action: it ``says`` text, ``calls`` tools or ``refus
 the stream with an error or ``holds`` it until the test has acted.
 """
 
-from importlib import import_module
+from sovl_tools.testing.script import (
+    Call,
+    Pause,
+    Reply,
+    Request,
+    Usage,
+    calls,
+    drops,
+    fails,
+    holds,
+    interrupts,
+    refuses,
+    says,
+)
+from sovl_tools.testing.server import ScriptedServer
 
-_OF_SCRIPT = (
-    "Call", "Pause", "Reply", "Request", "Usage",
+__all__ = (
+    "Call", "Pause", "Reply", "Request", "ScriptedServer", "Usage",
     "calls", "drops", "fails", "holds", "interrupts", "refuses", "says",
 )  # fmt: skip
-_PUBLIC = {
-    **dict.fromkeys(_OF_SCRIPT, "sovl_tools.testing.script"),
-    "ScriptedServer": "sovl_tools.testing.server",
-}
-
-
-def __getattr__(name: str) -> object:
-    module = _PUBLIC.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(module), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})

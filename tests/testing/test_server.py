@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import sovl_tools.testing as public
 from sovl_tools.testing import Reply, Request, ScriptedServer, fails, says
 from sovl_tools.testing.server import Part
 from tests.tables import check_each
@@ -73,11 +72,3 @@ def test_requests_that_were_refused_are_told_of(provider: str) -> None:
 def test_a_block_that_raises_is_not_checked() -> None:
     with pytest.raises(KeyError), ScriptedServer([says("Hi")]):
         raise KeyError
-
-
-def test_public_names_are_there_and_no_others() -> None:
-    names = [name for name in dir(public) if not name.startswith("_")]
-    assert {"ScriptedServer", "says", "calls", "Pause"} <= {*names}
-    assert all(hasattr(public, name) for name in names)
-    with pytest.raises(AttributeError, match="has no attribute 'shouts'"):
-        public.shouts  # type: ignore[attr-defined]  # noqa: B018
