@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from functools import partial
+from math import inf
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -68,7 +69,7 @@ class BackgroundLoop:
                 return future.result()
             while (left := scope.deadline + _GRACE - perf_counter()) > 0:
                 with suppress(FutureTimeoutError):
-                    return future.result(left)
+                    return future.result(None if left == inf else left)
         finally:
             future.cancel()  # without effect if it has ended
         self._give_up()

@@ -128,7 +128,7 @@ class Attempts:
         )
         self._keywords = keywords
         self._scope = scope
-        scope.attempts = set()
+        scope.has_hooks = True
 
     def begin(self, call: ToolCall) -> tuple[CallScope, Any]:
         """Return the scope of an attempt, and its arguments or why they are rejected."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable
-from math import inf
 from random import random
 from threading import Lock
 from time import monotonic
@@ -50,12 +49,7 @@ def retry(  # noqa: PLR0913 - independent options
         tools: shell patterns of tool names; None for every tool.
         only_idempotent: False to repeat calls of other tools, too, which may then do twice what
             they do.
-
-    Raises:
-        ValueError: there is less than one attempt, or a delay is negative.
     """
-    if not (attempts >= 1 and 0 <= delay < inf and longest_delay >= 0):
-        raise ValueError("attempts must be at least 1, delays at least 0 seconds")
     repeated = frozenset((kinds,) if isinstance(kinds, str) else kinds)
 
     def retrying(call: ToolCall, following: Next) -> Steps:
@@ -92,12 +86,7 @@ def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | Non
         seconds: the time a result stays valid.
         max_entries: the maximum number of results in the cache.
         tools: shell patterns of the names of tools whose results can be kept.
-
-    Raises:
-        ValueError: a number is not more than 0.
     """
-    if not (seconds > 0 and max_entries >= 1):
-        raise ValueError("seconds must be more than 0, max_entries at least 1")
     entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
     lock, patterns = Lock(), patterns_of(tools)
 
@@ -137,12 +126,7 @@ def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None
         calls: the number of calls that can begin within the time.
         seconds: the length of that time.
         tools: shell patterns of tool names; None for every tool.
-
-    Raises:
-        ValueError: a number is not more than 0.
     """
-    if not (calls >= 1 and 0 < seconds < inf):
-        raise ValueError("calls must be at least 1, seconds more than 0 and finite")
     turns: deque[float] = deque(maxlen=calls)
     lock = Lock()
 

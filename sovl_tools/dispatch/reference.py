@@ -188,17 +188,15 @@ def _code_reference(tool: ToolDefinition) -> CodeReference:
         UnavailableError: there isn't one.
     """
     function = tool.function
-    module = getattr(function, "__module__", None)
-    name = getattr(function, "__qualname__", None)
-    if not (isinstance(module, str) and isinstance(name, str)):
-        raise _unreachable(tool, f"{function!r:.60} has no name")
+    module = str(getattr(function, "__module__", None))
+    name = str(getattr(function, "__qualname__", None))
     if "<locals>" in name or "<lambda>" in name:
         raise _unreachable(tool, f"{name} stands within a function")
     if tool.instance is not None or getattr(function, "__self__", None) is not None:
         raise _unreachable(tool, f"{name} is bound to an object")
     properties = tool.resolve().parameters.get("properties", ())
     reference = CodeReference(tool.name, module, name, tuple(properties))
-    found = tool_in(sys.modules[module], reference) if module in sys.modules else None
+    found = tool_in(sys.modules.get(module), reference)
     if found is None or found.function is not function:
         raise _unreachable(tool, f"{name} of the module {module} is another object")
     if (found.preprocess, found.postprocess) != (tool.preprocess, tool.postprocess):

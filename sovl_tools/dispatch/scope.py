@@ -67,12 +67,12 @@ class CallScope:
         is_late: whether its time was over.
         repairs: the repairs of its arguments.
         alias: the name that the caller gave, if it isn't the tool's own.
-        attempts: those running, if hooks make them; None for a call that is its only attempt.
+        has_hooks: whether hooks make the attempts of the call; they can take as long as they like.
     """
 
     __slots__ = (
         "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "alias", "asks",
-        "attempts", "call_id", "chain", "coerce", "is_abandoned", "is_late", "limit", "listen",
+        "call_id", "chain", "coerce", "has_hooks", "is_abandoned", "is_late", "limit", "listen",
         "loop", "mode", "parent", "repairs", "sink", "started",
     )  # fmt: skip
 
@@ -105,7 +105,7 @@ class CallScope:
         self.is_abandoned = self.is_late = False
         self.repairs: tuple[Repair, ...] = ()
         self.alias: str | None = None
-        self.attempts: set[CallScope] | None = None
+        self.has_hooks = False
         self._is_linked = self._is_stopped = False
         self._under_way = [under_way]
         self._stops: dict[Callable[[], object], None] = {}
@@ -117,9 +117,6 @@ class CallScope:
         """Return the scope of an attempt that begins now."""
         scope = CallScope(self.call_id, self.chain, self, self.limit)
         scope.mode, scope.sink = self.mode, self.sink
-        if self.attempts is None:
-            self.attempts = set()
-        self.attempts.add(scope)
         return scope
 
     @property
@@ -149,15 +146,8 @@ class CallScope:
 
     @property
     def deadline(self) -> float:
-        """When its time is over, by ``perf_counter``; infinite without a limit.
-
-        Hooks can take as long as they like: with them it's the time of the attempts running.
-        """
-        if self.limit is None:
-            return inf
-        # a list, because another thread may begin an attempt meanwhile
-        scopes = [self] if self.attempts is None else list(self.attempts)
-        return min((each.began for each in scopes), default=perf_counter()) + self.limit
+        """When its time is over, by ``perf_counter``; infinite without a limit, and with hooks."""
+        return inf if self.limit is None or self.has_hooks else self.began + self.limit
 
     @property
     def is_stopped(self) -> bool:
@@ -209,11 +199,8 @@ class CallScope:
         if under_way is not None:
             del under_way[self.call_id]
         self._stops.clear()
-        if self.parent is not None:
-            if self._is_linked:
-                self.parent.forget(self.stop)
-            if self.parent.attempts is not None:
-                self.parent.attempts.discard(self)
+        if self.parent is not None and self._is_linked:
+            self.parent.forget(self.stop)
         return True
 
     def abandon(self) -> None:

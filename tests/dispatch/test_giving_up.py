@@ -67,30 +67,13 @@ def test_a_tool_that_swallows_its_cancellation_is_given_up(
     assert calls.statistics()[function.__name__].abandoned == 1
 
 
-async def pass_on_later(call: Any, following: Any) -> Any:
-    return await following(call)
-
-
-def pass_on_anywhere(call: Any, following: Any) -> Any:
-    return (yield following(call))
-
-
-def again(call: Any, following: Any) -> Any:
-    first = yield following(call)
-    return first if first.ok else (yield following(call))
-
-
-@pytest.mark.parametrize(
-    "hooks",
-    [(), (pass_on,), (pass_on_later,), (pass_on_anywhere,), (pass_on_later, pass_on), (again,)],
-)
-def test_a_tool_that_blocks_its_loop_is_given_up_at_its_limit(hooks: Any) -> None:
+def test_a_tool_that_blocks_its_loop_is_given_up_at_its_limit() -> None:
     end = threading.Event()
 
     async def block() -> str:
         return "too late" if end.wait(PATIENCE) else "never"
 
-    calls = tooler(block, echo, hooks=hooks)
+    calls = tooler(block, echo)
     failure = calls.call_sync("block", timeout=0.05).error
     end.set()
     assert failure is not None
