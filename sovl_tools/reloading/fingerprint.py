@@ -19,16 +19,9 @@ MAX_ENTRIES = 2_000
 _ENDINGS = r"py[co]|bak|orig|rej|sw[nopx]|kate-swp|tmp|vsctmp|part|crdownload"
 """Bytecode, backups, swap files, half-written files."""
 
-_SERIAL = r"(?:\d+|(?=\w*\d)\w{6,})"
-_NUMBERED = rf"\.tmp[.\-_]?{_SERIAL}(?:[.\-]{_SERIAL})*"
-"""``.tmp.1234``, ``.tmp-1234-17323``, ``.tmp.k3x9aq``; a word after ``.tmp`` is a real ending."""
-
-_SED = r"sed(?![A-Za-z]?[a-z]*\d*$)(?![A-Z]*\d*$)[A-Za-z0-9]{6}"
-"""The temporary files of ``sed -i``; a word, or a word and a number, is a user's file."""
-
 _NOISE = re.compile(
     r"\..*|__pycache__|node_modules|4913|~\$.*|#.*#|.*~|.*___jb_(?:tmp|old)___|"
-    rf".*\.(?i:{_ENDINGS})|.*{_NUMBERED}|{_SED}",
+    rf".*\.(?i:{_ENDINGS})",
     re.DOTALL,
 )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import string
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,9 +17,7 @@ NOISE = [
     *("#echo.py#", ".#echo.py", ".echo.py.kate-swp", "echo.py.kate-swp"),
     *("echo.py___jb_tmp___", "echo.py___jb_old___", "echo.py.vsctmp"),
     *("~$numbers.xlsx", ".~lock.numbers.ods#", ".goutputstream-K3X1Q2", "lu1234abcd.tmp"),
-    *("echo.py.tmp", "echo.py.tmp.1234", "echo.py.tmp-77", "echo.py.tmp1234"),
-    *("echo.py.tmp.4242.1795312345678", "echo.py.tmp.k3x9aq", "echo.py.tmp.aB3xK9"),
-    *("sedAb3xY9", "sedkT0vQz", "sed1a2b3c", "model.bin.part", "model.bin.crdownload"),
+    *("echo.py.tmp", "model.bin.part", "model.bin.crdownload"),
     "two\nlines.tmp",
 ]
 
@@ -30,17 +26,6 @@ TOOLS = [
     *("data.csv", "template.txt", "schema.sql", "prompt.j2", "words.tmpl", "numbers.xlsx"),
     *("tmp", "bak", "part", "swp", "pyc", "temporary", "partial.txt", "backup.json", "part.1.csv"),
     *("4913.txt", "14913", "#echo", "echo#", "~echo", "$echo", "pycache", "__pycache__.py"),
-    *(
-        "sedative.py",
-        "sedation",
-        "sedatives",
-        "sediments",
-        "sed",
-        "sed.py",
-        "sed202611",
-        "sedSCRIPT",
-    ),
-    *("sedScript", "sedtest01", "sedTest01", "sedXYZ123", "sedAb3xY9.csv", "sedAb3xY9Z"),
     *("echo.tmp.json", "echo.tmp.backup", "echo.tmp.1234.json", "notes.tmp.d", "echo.template.1"),
     "",
 ]
@@ -63,24 +48,3 @@ ENDINGS = ("", ".py", ".json", ".csv", ".txt", ".md", ".html", ".sql", ".yaml", 
 @given(st.from_regex(r"[a-z][a-z_]{0,20}", fullmatch=True), st.sampled_from(ENDINGS))
 def test_no_lower_case_word_with_a_common_ending_is_noise(word: str, ending: str) -> None:
     assert is_noise(word + ending) == (word == "node_modules" and not ending)
-
-
-letters_and_digits = st.sampled_from(string.ascii_letters + string.digits)
-
-
-@moderate
-@given(letters_and_digits, letters_and_digits, letters_and_digits)
-def test_letters_between_digits_after_sed_are_noise(first: str, second: str, third: str) -> None:
-    assert is_noise(f"sed{first}1{second}x{third}2")
-
-
-@moderate
-@given(st.text(max_size=30))
-def test_a_name_that_begins_with_a_point_is_noise(name: str) -> None:
-    assert is_noise(f".{name}")
-
-
-@check_each("name", ["x.tmp" + "1" * 250, "x" + ".tmp.123456" * 22], ids=len)
-def test_a_long_name_takes_no_long_time(name: str) -> None:
-    assert is_noise(name)
-    assert not is_noise(f"{name}!")
