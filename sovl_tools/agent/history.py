@@ -74,7 +74,7 @@ def unpacked(answer: Answer, known: Container[str]) -> Answer:
     for call in answer.calls:
         is_wrapper = call.name not in known and _PARALLEL.fullmatch(call.name)
         calls += (_inner_calls(call) if is_wrapper else None) or [call]
-    is_same = len(calls) == len(answer.calls) and tuple(calls) == answer.calls
+    is_same = tuple(calls) == answer.calls
     return answer if is_same else answer._replace(calls=tuple(calls), items=())
 
 
