@@ -154,7 +154,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, ways: _Ways, *, limit: 
         return _refused(folder)
     found = _import_function(snapshot, limit=limit)
     if found.spec is not None:
-        return _patch(folder, manifest, found.spec, imported=found, ways=ways)
+        return _patch(folder, manifest, found, found.spec, ways)
     wrong = check_manifest(folder, manifest).verdicts if manifest else ()
     missing = unmet(manifest.document) if manifest else ()
     # missing requirements explain why the import failed
@@ -236,9 +236,8 @@ def _run(snapshot: Snapshot) -> _ImportedFunction:
 def _patch(
     folder: ToolFolder,
     manifest: Manifest | None,
-    spec: FunctionSpec,
-    *,
     imported: _ImportedFunction,
+    spec: FunctionSpec,
     ways: _Ways,
 ) -> Sync:
     interface, returns = imported.interface, imported.returned
@@ -256,9 +255,8 @@ def _patch(
         reworded = rewordings(document, spec)
         if ways.head and "$schema" not in document:
             document = {**HEAD, **document}
-    is_offered = returns is not None and "output_schema" not in document
-    is_offered = is_offered and unwritable(returns) is None
-    if is_offered and ways.output_schema:
+    is_offered = "output_schema" not in document and unwritable(returns) is None
+    if returns is not None and is_offered and ways.output_schema:
         document = insert(document, "output_schema", _output(returns, spec), after=_BEFORE_OUTPUT)
     if manifest is None:
         before, after = None, f"{render_json(document)}\n"
@@ -307,11 +305,10 @@ def _omitted(document: Mapping[str, JSON], spec: FunctionSpec, *, is_new: bool) 
 _BEFORE_OUTPUT = ("$schema", "name", "title", "description", "parameters")
 
 
-def _output(returns: dict[str, JSON] | None, spec: FunctionSpec) -> dict[str, JSON]:
+def _output(returns: dict[str, JSON], spec: FunctionSpec) -> dict[str, JSON]:
     """Return the schema of a result with the docstring's words for it, as ``@tool`` does."""
     text = spec.document().returns
-    is_said = bool(text) and unwritable(text) is None
-    return {**(returns or {}), **({"description": text} if is_said else {})}
+    return {**returns, "description": text} if text and unwritable(text) is None else returns
 
 
 def _advice(verdict: Verdict, spec: FunctionSpec) -> str | None:

@@ -54,7 +54,7 @@ def _check_widths(*widths: Any) -> None:
 # Results
 
 
-_LISTS = (list, tuple, range, Iterator, KeysView, ValuesView, ItemsView)
+_LISTS = (range, Iterator, KeysView, ValuesView, ItemsView)
 
 
 def _converted(value: object) -> JSON:
