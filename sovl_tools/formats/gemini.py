@@ -21,17 +21,14 @@ from sovl_tools.model.document import JSON
 
 
 def convert(tool: ToolDefinition, _: Options) -> Shape:
-    """Return one tool; it has no description if the manifest's is empty."""
-    definition: dict[str, JSON] = {"name": tool.name}
-    losses: tuple[Loss, ...] = ()
-    if tool.description.strip():
-        definition["description"] = tool.description
-    else:
-        message = "description is empty, which can be rejected"
-        losses = (Loss("doubt", ("description",), message, "describe the tool"),)
+    """Return one tool as a function declaration."""
     found = loose(tool.parameters, GEMINI)
-    definition["parametersJsonSchema"] = found.schema
-    return Shape(tool, definition, (*losses, *found.losses, *_infinite_recursions(found)))
+    definition: dict[str, JSON] = {
+        "name": tool.name,
+        "description": tool.description,
+        "parametersJsonSchema": found.schema,
+    }
+    return Shape(tool, definition, (*found.losses, *_infinite_recursions(found)))
 
 
 DECLARATIONS = Format(convert, partial(as_list, most=GEMINI.tools, provider=GEMINI.name))
