@@ -70,7 +70,7 @@ def load(text: str, *, most_values: int = MAX_VALUES) -> Loaded:
         most_values: the maximum number of its values.
 
     Raises:
-        NotYamlError: it isn't a YAML, has something that JSON has not, or is too large.
+        NotYamlError: it isn't YAML, has something that JSON lacks, or is too large.
     """
     try:
         node = _Loader(text, most_values).get_single_node()

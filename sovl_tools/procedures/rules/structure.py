@@ -102,7 +102,7 @@ class ProcedureCase(NamedTuple):
 def unreadable_procedure(case: UnreadableError) -> Iterator[Finding]:
     """The file of a procedure can't be read.
 
-    It isn't a YAML or JSON, or more than a procedure can be: it has keys twice, tags, several
+    It isn't YAML or JSON, or is larger than a procedure can be: it has keys twice, tags, several
     documents, or aliases that make a small file a large one. YAML is read by the core schema of
     version 1.2, so ``no`` and ``12:30`` are strings. Correct it at the place that is named.
     """
@@ -293,8 +293,8 @@ def unknown_procedure(case: ProcedureCase) -> Iterator[Finding]:
 def endless_recursion(case: ProcedureCase) -> Iterator[Finding]:
     """A procedure runs itself, directly or through others.
 
-    Procedures are not recursive: the depth would be unbounded. Use ``for_each`` over the existing
-    to do.
+    Procedures are not recursive: the depth would be unbounded. Use ``for_each`` over a list of
+    what is to do.
     """
     own = case.procedure.name
     for step in _procedures(case.procedure):
