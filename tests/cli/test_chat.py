@@ -83,31 +83,6 @@ def test_answers_are_all_that_is_on_the_standard_output(chat: Chat) -> None:
 
 
 @pytest.mark.usefixtures("add")
-def test_a_dialogue_can_be_piped(chat: Chat) -> None:
-    done = chat("sum up", "", "five", "5", "3")
-    assert done.out.splitlines() == [
-        "add: Add two numbers.",
-        "a (integer): The first.",
-        'Say "never mind" to leave it.',
-        'a: must be an integer, not the string "five".',
-        "a (integer): The first.",
-        "b (integer): The second.",
-        "8",
-    ]
-
-
-def test_a_destructive_tool_is_not_called_where_nobody_can_be_asked(
-    write: Write, chat: Chat
-) -> None:
-    write("echo", manifest_of("echo", annotations={"destructive": True}))
-    done = chat("echo text=hi")
-    assert (
-        "did not approve of this call: the user can't be asked, because the input isn't a terminal"
-        in (done.out)
-    )
-
-
-@pytest.mark.usefixtures("add")
 def test_tools_are_listed_and_found(write: Write, chat: Chat) -> None:
     write("echo")
     everything, found, nothing = (chat(each).out for each in ("/tools", "/tools sum", "/tools xyz"))

@@ -63,15 +63,3 @@ flowchart TD
   n3 --> finish
 """
     )
-
-
-def test_a_procedure_is_shown_as_the_tree_that_a_dry_run_prints(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "whole.yaml").write_text(WHOLE)
-    done = run("show", "whole.yaml")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[:3] == [
-        "whole: Does <everything> & more.",
-        "├ tool fetch → page  (2 more attempts; continues after a failure)",
-        "├ if page.size > 3",
-    ]
-    assert "shown as text or mermaid" in run("show", "whole.yaml", "--format", "json").err

@@ -94,15 +94,6 @@ def test_what_is_not_set_is_told(run: Run, home: Path, tmp_path: Path) -> None:
     assert "it is there already" in install(run, home, "cursor").err
 
 
-def test_any_other_client_gets_it_printed(run: Run, home: Path, tmp_path: Path) -> None:
-    done = install(run, home, "mcp-json", "--name", "mine", WEATHER_KEY="s3cret")
-    assert json.loads(done.out)["mcpServers"]["mine"]["env"] == {"WEATHER_KEY": "s3cret"}
-    file = tmp_path / "other.json"
-    assert install(run, home, "mcp-json", "--file", str(file)).code == 0
-    assert entry_in(file)["command"] == sys.executable
-    assert install(run, home, "mcp-json", "--file", str(file), "--undo").code == 0
-
-
 def test_a_dry_run_writes_nothing_and_shows_no_secret(run: Run, home: Path) -> None:
     done = install(run, home, "vscode", "--dry-run", WEATHER_KEY="s3cret")
     entry = json.loads(done.out)["servers"]["sovl-tools"]

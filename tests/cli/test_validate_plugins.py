@@ -65,18 +65,6 @@ def test_a_path_may_name_configured_plugins(
     assert lines(run, path, "tools/odd")[-1] == "3 tools: 2 loaded, 1 rejected; 1 error"
 
 
-def test_modules_that_nobody_has_configured_are_not_run(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "one.py").write_text("1 / 0\n")
-    done = run("validate", "code")
-    assert (done.code, done.err) == (1, "")
-    assert done.out.startswith("code: ST106 there's no tool in code\n")
-    # a file that is handed over may be anything
-    done = run("validate", "code/one.py")
-    assert done.code == 0
-    assert done.err == "not checked, because no tool or procedure has them: code/one.py\n"
-
-
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path) -> None:
     """Let nothing be configured, unless something is."""
