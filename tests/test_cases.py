@@ -212,12 +212,11 @@ import json, sys
 sys.modules["jsonschema_rs"] = None
 sys.path.insert(0, sys.argv[1])
 import os
-from sovl_tools.schema.engine import engine_name
 from tests.test_cases import CASES, loaded, shown
-assert engine_name() == "jsonschema"
 for case in sys.argv[2:]:
     os.chdir(CASES / case)
     print(json.dumps([case, shown(loaded().report)]))
+assert "sovl_tools.schema.python_engine" in sys.modules
 """
 
 

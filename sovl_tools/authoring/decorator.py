@@ -23,7 +23,7 @@ from sovl_tools.schema.dynamic import is_dynamic, stated
 from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.problem import describe, explained
 from sovl_tools.schema.subschemas import SchemaNode
-from sovl_tools.signature.inference import Inference, infer
+from sovl_tools.signature.inference import Inference, infer, name_of
 
 
 class Options(NamedTuple):
@@ -94,7 +94,7 @@ def _head(function: Any, options: Options, documentation: Documentation) -> dict
     return {
         "name": name,
         "description": options.description or documentation.description or f"Tool: {name}",
-        "source": f"{getattr(function, '__module__', None) or '?'}.{_qualified(function)}",
+        "source": f"{getattr(function, '__module__', None) or '?'}.{name_of(function)}",
         "returns": documentation.returns,
         "function": function,
         "is_dynamic": is_dynamic(options.params),
@@ -108,10 +108,6 @@ def _name_of(function: Any) -> str:
     return str(
         getattr(function, "__name__", None) or getattr(named, "__name__", type(named).__name__)
     )
-
-
-def _qualified(function: Any) -> str:
-    return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
 def is_method(function: Any) -> bool:
@@ -145,11 +141,11 @@ def _parameters(function: Any, options: Options, inference: Inference) -> dict[s
             if name not in properties:
                 message = f"{option} names no parameter"
                 advice = did_you_mean(name, properties)
-                raise InferenceError(_qualified(function), name, message, advice)
+                raise InferenceError(name_of(function), name, message, advice)
     for name, text in options.param_descriptions.items():
         if not isinstance(text, str):
             message = f"its description must be a string, not {text!r:.80}"
-            raise InferenceError(_qualified(function), name, message)
+            raise InferenceError(name_of(function), name, message)
         properties[name] = {**properties[name], "description": text}
     for name, fragment in options.params.items():
         if fragment is None:
@@ -195,7 +191,7 @@ def _hide(
     if is_needed and options.fields.get("preprocess") is None:
         message = "it is hidden, but has no default, so it would always be missing"
         advice = "give it a default, or supply it in a preprocess"
-        raise InferenceError(_qualified(function), name, message, advice)
+        raise InferenceError(name_of(function), name, message, advice)
     del parameters["properties"][name]
     parameters["required"] = [each for each in parameters["required"] if each != name]
 
@@ -223,7 +219,7 @@ def _required(
             if name not in required and name not in supplied:
                 message = "has no default and is not required, so it would always be missing"
                 advice = "give it a default, require it, or supply it in a preprocess"
-                raise InferenceError(_qualified(function), name, message, advice)
+                raise InferenceError(name_of(function), name, message, advice)
     return required
 
 
@@ -234,7 +230,7 @@ def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None
     default = schema["default"]
     for problem in explained(problems_at(SchemaNode((), dict(schema), dict(schema), ()), default)):
         message = f"its default {describe(problem)}"
-        raise InferenceError(_qualified(function), name, message, "give it another default")
+        raise InferenceError(name_of(function), name, message, "give it another default")
 
 
 def _is_whole(fragment: Any) -> bool:

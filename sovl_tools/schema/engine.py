@@ -24,11 +24,6 @@ from sovl_tools.schema.subschemas import SchemaNode, detached
 PUBLISHED = ("tool", "config", "procedure")
 """The names of the schemas that this package publishes."""
 
-_ENGINES = {
-    "jsonschema-rs": ("jsonschema_rs", "sovl_tools.schema.rust_engine"),
-    "jsonschema": ("jsonschema", "sovl_tools.schema.python_engine"),
-}
-
 
 @cache
 def meta_schema() -> Validator:
@@ -123,21 +118,12 @@ def _pattern_validator(pattern: str) -> Callable[[JSON], bool] | None:
         return None
 
 
-def engine_name() -> str:
-    """Return the name of the engine in use, ``"jsonschema-rs"`` or ``"jsonschema"``."""
-    return next(name for name, (_, module) in _ENGINES.items() if module == _engine().__name__)
-
-
 @cache
 def _engine() -> ModuleType:
-    # our module for an engine imports its library, so the library is tried first
-    for library, module in _ENGINES.values():
-        try:
-            import_module(library)
-        except ImportError:
-            continue
-        return import_module(module)
-    raise ImportError("sovl-tools needs jsonschema-rs or jsonschema")
+    try:
+        return import_module("sovl_tools.schema.rust_engine")
+    except ImportError:
+        return import_module("sovl_tools.schema.python_engine")
 
 
 @cache

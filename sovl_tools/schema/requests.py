@@ -19,7 +19,6 @@ class Requests:
         self._root = root
         # with the schemas themselves, so that no other object gets the identity of one
         self._known: dict[int, tuple[dict[str, JSON], dict[str, JSON]]] = {}
-        self._read_only: dict[int, tuple[JSON, bool]] = {}
 
     def schema(self, schema: dict[str, JSON]) -> dict[str, JSON]:
         """Return a subschema for requests; its own subschemas are unchanged, except alternatives.
@@ -44,11 +43,7 @@ class Requests:
         return self._known[id(schema)][1]
 
     def _is_read_only(self, schema: JSON) -> bool:
-        if id(schema) not in self._read_only:
-            parts = together(schema, self._root)
-            found = any(each.get("readOnly") is True for each in parts)
-            self._read_only[id(schema)] = schema, found
-        return self._read_only[id(schema)][1]
+        return any(each.get("readOnly") is True for each in together(schema, self._root))
 
 
 def together(schema: JSON, root: JSON) -> Iterator[dict[str, JSON]]:

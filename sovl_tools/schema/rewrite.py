@@ -38,7 +38,6 @@ class Definitions:
         self.targets: dict[str, Reference] = {}
         self._address = address
         self._addresses: dict[int, str] = {}
-        self._given: dict[str, JSON] = {}
 
     def lookup(self, reference: str) -> Reference:
         """Return the target of a reference, which isn't a definition for that."""
@@ -54,23 +53,14 @@ class Definitions:
         if key not in self._addresses:
             name = None if found.target is self.root else self._free_name(reference, found.path)
             self._addresses[key] = self._address(name)
-            self._given[self._addresses[key]] = found.target
             if name is not None:
                 self.targets[name] = found
         return self._addresses[key]
-
-    def target(self, address: str) -> JSON:
-        """Return a definition, or the whole schema, by its address."""
-        return self._given[address]
 
     @property
     def are_used(self) -> bool:
         """Whether any reference leads to a definition, or to the whole schema."""
         return bool(self._addresses)
-
-    def is_address(self, reference: JSON) -> bool:
-        """Return True if a reference is the address of a definition."""
-        return isinstance(reference, str) and reference in self._given
 
     def _free_name(self, reference: str, path: Path) -> str:
         """Return a name for a definition that isn't taken."""
@@ -190,12 +180,10 @@ class Hoisted(NamedTuple):
     Attributes:
         schema: the schema.
         definitions: by name.
-        targets: the original of each definition in the copied schema.
     """
 
     schema: dict[str, JSON]
     definitions: dict[str, JSON]
-    targets: dict[str, Reference]
 
 
 def hoisted(
@@ -208,4 +196,4 @@ def hoisted(
         address: returns the reference to a definition by its name; None is the schema itself.
     """
     copy = Rewrite(Definitions(root, address))
-    return Hoisted(copy.schema(root, ()), copy.finish(), copy.definitions.targets)
+    return Hoisted(copy.schema(root, ()), copy.finish())

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sovl_tools.schema.rewrite import Hoisted, hoisted
+from sovl_tools.schema.rewrite import hoisted
 from tests.tables import check_each
 
 TEXT = {"type": "string"}
-
-
-def places(found: Hoisted) -> dict[str, Any]:
-    return {name: target.path for name, target in found.targets.items()}
 
 
 def test_whatever_is_referred_to_becomes_a_definition() -> None:
@@ -50,13 +46,6 @@ def test_whatever_is_referred_to_becomes_a_definition() -> None:
         "far": {"type": "null"},
         "one_2": TEXT,
         "odd_name_": {"const": 1},
-    }
-    assert places(found) == {
-        "one": ("$defs", "one"),
-        "items": ("properties", "d", "items"),
-        "far": ("$defs", "two", "not"),
-        "one_2": ("properties", "d", "items", "$defs", "one"),
-        "odd_name_": ("$defs", "odd name/"),
     }
 
 
