@@ -194,3 +194,11 @@ def test_the_methods_of_an_object_are_asked_each_time() -> None:
     assert first != second
     found = [registry.definitions("openrouter")[0]["function"]["description"] for _ in range(2)]
     assert found[0] != found[1]
+
+
+def test_an_attribute_of_nearly_such_a_name_is_a_finding() -> None:
+    class Misspelt(Plain):
+        anotations: ClassVar[dict[str, bool]] = {"destructive": True}
+
+    ((_, words),) = definition_of_instance(Misspelt()).remarks
+    assert words == "has an attribute 'anotations': did you mean 'annotations'?"
