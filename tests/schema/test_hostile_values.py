@@ -61,18 +61,6 @@ def cases(length: int, *, depth: int) -> list[tuple[Any, str, str]]:
 
     return [
         (NUMBERS, many('"x"'), '[0] must be an integer or null, not the string "x"'),
-        (NUMBERS, many("[]"), "[0] must be an integer or null, not an array"),
-        (NUMBERS, f'[{"1," * (length // 2)}"x"]', 'an integer or null, not the string "x"'),
-        (
-            {"items": NUMBERS},
-            many('["x"]'),
-            '[0][0] must be an integer or null, not the string "x"',
-        ),
-        (
-            JSON_TYPES,
-            many("[1]"),
-            "[0][0] must be an array, an object or a string, not the integer 1",
-        ),
         (JSON_TYPES, f"{'[' * depth}{many('1')}{']' * depth}", "[0][0] "),
         (OVERLAPPING, f"{'[' * 8}null{']' * 8}", "must be an array or an integer, not null"),
         (
@@ -80,25 +68,13 @@ def cases(length: int, *, depth: int) -> list[tuple[Any, str, str]]:
             many('{"nome1":0,"nome2":0}'),
             "is not a parameter; did you mean 'name1'?",
         ),
-        (CLOSED, names("nome", "0"), "nome0 is not a parameter; did you mean 'name0'?"),
         (
             {"items": KINDS},
             many('{"kind":"k5","x":""}'),
             '[0].x must be an integer, not the string ""',
         ),
-        (
-            {"items": {"enum": [f"name{n}" for n in range(300)]}},
-            many('"nome7"'),
-            'did you mean "name7"?',
-        ),
         ({"pattern": "^a+$"}, f'"{"a" * length}b"', "must match the pattern ^a+$"),
-        ({"uniqueItems": True}, many("{}"), "must not have the same item twice: {}"),
         ({"propertyNames": {"maxLength": 3}}, names("a", "1"), "has a key that is not allowed"),
-        (
-            {"additionalProperties": NUMBERS},
-            names("a", '["x"]'),
-            "a0[0] must be an integer or null",
-        ),
     ]
 
 
