@@ -13,6 +13,7 @@ from io import FileIO, TextIOWrapper
 from typing import Any
 
 from sovl_tools.loading.load import load_folders
+from sovl_tools.loading.modules import Generation
 from sovl_tools.loading.rules.module import import_stalled
 from sovl_tools.loading.sources import read_folder
 from sovl_tools.model.catalog import Candidate
@@ -41,6 +42,7 @@ def report_pipe() -> FileIO:
         sys.stdout.reconfigure(line_buffering=True)
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
+    Generation.keeps_compiled = False
 
     @after_fork  # a process that a tool forks must not report
     def close() -> None:

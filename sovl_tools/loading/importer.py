@@ -2,16 +2,19 @@
 
 A package has a source: the snapshot of a tool's folder, a directory's shared modules, or the
 current files of a directory of modules. One finder serves all packages, and each package is the
-loader of its modules (PEP 451). No ``.pyc`` files are read or written: they could differ from the
-source.
+loader of its modules (PEP 451). The code of tools is kept in ``.pyc`` files with a hash
+of the source.
 """
 
 from __future__ import annotations
 
+import marshal
+import os
 import sys
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec
-from types import ModuleType, SimpleNamespace
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Protocol
 
 TOOL_ROOT, PLUGIN_ROOT = "sovl_tool_modules", "sovl_tool_plugins"
@@ -40,6 +43,9 @@ class PrivatePackage:
         location: the absolute path of its folder.
         sources: the strings of the modules when they ran, by their names below ``package``.
     """
+
+    keeps_compiled = False
+    """Whether code is read from ``.pyc`` files, which might differ from the source."""
 
     def __init__(self, package: str, location: str, source: Source, *, public: str = "") -> None:
         self.package = package
@@ -101,8 +107,9 @@ class PrivatePackage:
     def _exec(self, module: ModuleType, file: str, source: bytes) -> None:
         name = module.__name__ if module.__spec__ is None else module.__spec__.name
         self.sources[name] = source
-        code = compile(source, f"{self.location}/{file}", "exec", dont_inherit=True)
-        exec(code, module.__dict__)  # noqa: S102 - a loader does this
+        path = f"{self.location}/{file}"
+        made = compiled if self.keeps_compiled else _compile
+        exec(made(path, source), module.__dict__)  # noqa: S102 - a loader does this
 
     def get_source(self, name: str) -> str:
         """Return the text of a module that ran (see ``importlib.abc.InspectLoader``)."""
@@ -153,3 +160,39 @@ class _Finder:
     def find_spec(name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
         root, _, rest = name.partition(".")
         return _ROOTS[root](name) if root in _ROOTS and rest else None
+
+
+_CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
+
+
+def _compile(path: str, source: bytes) -> CodeType:
+    code: CodeType = compile(source, path, "exec", dont_inherit=True)
+    return code
+
+
+def compiled(path: str, source: bytes) -> CodeType:
+    """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
+
+    The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
+    equal length within the same second is seen. It is written unless Python is configured to write
+    none.
+
+    Raises:
+        the exceptions of ``compile``: SyntaxError, ValueError, RecursionError, MemoryError.
+    """
+    header = _CHECKED_HASH + source_hash(source)
+    cached = cache_from_source(path)
+    try:
+        with open(cached, "rb") as file:
+            data = file.read()
+        code = marshal.loads(data[len(header) :])  # noqa: S302 - as Python itself does
+    except (OSError, EOFError, ValueError, TypeError):
+        data, code = b"", None
+    # a folder that was copied or moved brings code that names its old place in tracebacks
+    if data.startswith(header) and isinstance(code, CodeType) and code.co_filename == path:
+        return code
+    code = _compile(path, source)
+    # writing makes the folders above, also if the tool has been deleted meanwhile
+    if not sys.dont_write_bytecode and os.path.isdir(os.path.dirname(path)):
+        SourceFileLoader("", path).set_data(cached, header + marshal.dumps(code))
+    return code

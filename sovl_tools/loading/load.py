@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
@@ -20,7 +21,7 @@ from sovl_tools.model.diagnostic import Diagnostic, ask
 from sovl_tools.model.errors import TimeLimitError, UnavailableError
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.text import plain
-from sovl_tools.threads import is_from_user, run_within
+from sovl_tools.threads import Job, is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -44,41 +45,66 @@ def load_folders(
     """
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
-    for contents in folders:
-        if observe:
-            observe(contents.folder)
-        candidate = _loaded(contents, settings, handlers)
-        if candidate.definition is not None:
-            handlers.update(candidate.definition.step_handlers)
-        if observe:
-            observe(candidate)
-        candidates.append(candidate)
+    while len(candidates) < len(folders):
+        # after a folder that stalled, the rest get another thread
+        rest = folders[len(candidates) :]
+        candidates += _loaded(rest, settings, handlers, observe or (lambda _: None))
     return candidates
 
 
 def _loaded(
-    contents: Contents, settings: Settings, handlers: Mapping[str, StepHandler]
-) -> Candidate:
+    folders: Sequence[Contents],
+    settings: Settings,
+    handlers: dict[str, StepHandler],
+    observe: Observer,
+) -> list[Candidate]:
+    """Load folders on one thread until one exceeds the limit; its candidate is the last then."""
+    candidates: list[Candidate] = []
+    abandoned = threading.Event()
+    started = time.monotonic()
+
+    def load_all() -> None:
+        nonlocal started
+        for contents in folders:
+            started = time.monotonic()
+            observe(contents.folder)
+            candidate = _load(contents, settings, handlers)
+            if abandoned.is_set():
+                return
+            if candidate.definition is not None:
+                handlers.update(candidate.definition.step_handlers)
+            observe(candidate)
+            candidates.append(candidate)
+
+    job = Job(load_all)
+    while not job.wait(started + settings.limit - time.monotonic()):
+        if time.monotonic() < started + settings.limit:
+            continue
+        abandoned.set()
+        done = candidates[:]
+        folder = folders[len(done)].folder
+        place = own_place(job.frame, folder)  # before the thread continues or ends
+        job.give_up()
+        failure = ImportFailure(place, "", str(TimeLimitError(settings.limit)))
+        stalled = rejected(folder, ask((import_stalled,), failure))
+        observe(stalled)
+        return [*done, stalled]
+    job.result()  # raises what ended the thread, which no tool can have raised
+    return candidates
+
+
+def _load(contents: Contents, settings: Settings, handlers: Mapping[str, StepHandler]) -> Candidate:
     folder, process = contents.folder, os.getpid()
-
-    def load_one() -> Candidate:
-        try:
-            with _in_progress(folder.location):
-                return load_contents(contents, settings, handlers)
-        except KeyboardInterrupt as error:
-            if is_from_user(error):
-                raise
-            return rejected(folder, import_verdicts(error, folder))
-        finally:
-            if os.getpid() != process:
-                os._exit(0)  # the tool has forked, and its parent continues
-
-    found = run_within(settings.limit, load_one)
-    if isinstance(found, Candidate):
-        return found
-    place = own_place(found.frame, folder)
-    failure = ImportFailure(place, "", str(TimeLimitError(settings.limit)))
-    return rejected(folder, ask((import_stalled,), failure))
+    try:
+        with _in_progress(folder.location):
+            return load_contents(contents, settings, handlers)
+    except KeyboardInterrupt as error:
+        if is_from_user(error):
+            raise
+        return rejected(folder, import_verdicts(error, folder))
+    finally:
+        if os.getpid() != process:
+            os._exit(0)  # the tool has forked, and its parent continues
 
 
 def import_later(

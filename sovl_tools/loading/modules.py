@@ -105,6 +105,8 @@ class Generation(_Package):
         directory: its shared modules.
     """
 
+    keeps_compiled = True
+
     def __init__(self, snapshot: Snapshot, directory: _Package, package: str) -> None:
         folder = snapshot.folder
         super().__init__(
@@ -112,6 +114,7 @@ class Generation(_Package):
         )
         self.snapshot = snapshot
         self.directory = directory
+        self.keeps_compiled &= snapshot.locked is None
         self._name = f"{package}.{folder.name}"
         self._importing = threading.RLock()
         self._module: ModuleType | None = None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
+import sys
 from collections.abc import Callable
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -150,6 +153,20 @@ def test_a_binary_file_is_locked_byte_for_byte(tmp_path: Path, write: Write, loc
     lock()
     (folder / "words.csv").write_bytes(b"\0\r\n")
     assert told(locked(tmp_path)) == [("echo", "the data changed since the tool was locked")]
+
+
+def test_a_pyc_that_says_something_else_than_the_source_does_not_run(
+    tmp_path: Path, write: Write, lock: Lock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    folder = write("echo", code=f"# of {tmp_path}\n{code_of('echo')}")
+    lock()
+    path = folder / "echo.py"
+    foreign = compile(code_of("echo").replace("return text", "return 'foreign'"), path, "exec")
+    assert ToolRegistry.from_directory(tmp_path / "tools")["echo"]
+    cached = Path(cache_from_source(str(path)))
+    cached.write_bytes(cached.read_bytes()[:16] + marshal.dumps(foreign))
+    assert Tooler(locked(tmp_path)).call_sync("echo", {"text": "hi"}).value == "hi"
 
 
 def test_a_disabled_tool_is_locked_too(tmp_path: Path, write: Write, lock: Lock) -> None:

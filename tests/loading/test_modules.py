@@ -11,12 +11,14 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 
 import click
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.loading.importer import compiled
 from tests.conftest import REPOSITORY, Write, code_of
 
 
@@ -145,3 +147,42 @@ def test_a_copy_of_a_folder_is_a_module_of_its_own(
     for place in (tools, tmp_path / "copy"):
         tooler = Tooler(ToolRegistry.from_directory(place))
         assert tooler.call_sync("echo", {"text": ""}).value == str(place / "echo" / "echo.py")
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "module.py"
+    path.write_text("WORD = 1\n")
+    return path
+
+
+def test_code_is_kept_beside_its_source(source: Path) -> None:
+    code = compiled(str(source), source.read_bytes())
+    kept = Path(cache_from_source(str(source)))
+    data = kept.read_bytes()
+    assert data[:8] == MAGIC_NUMBER + b"\3\0\0\0"
+    stamp = kept.stat().st_mtime_ns
+    assert compiled(str(source), source.read_bytes()) == code
+    assert kept.stat().st_mtime_ns == stamp
+
+
+@pytest.mark.parametrize("damage", [b"", b"x" * 200, b"truncated"])
+def test_code_that_is_damaged_is_made_anew(damage: bytes, source: Path) -> None:
+    code = compiled(str(source), source.read_bytes())
+    kept = Path(cache_from_source(str(source)))
+    kept.write_bytes(kept.read_bytes()[:16] + damage)
+    assert compiled(str(source), source.read_bytes()) == code
+    kept.unlink()
+    kept.mkdir()
+    assert compiled(str(source), source.read_bytes()) == code
+
+
+def test_code_that_was_moved_is_compiled_for_its_new_place(source: Path, tmp_path: Path) -> None:
+    compiled(str(source), source.read_bytes())
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    shutil.copytree(tmp_path / "__pycache__", moved / "__pycache__")
+    shutil.copy(source, moved)
+    path = str(moved / "module.py")
+    assert compiled(path, source.read_bytes()).co_filename == path
