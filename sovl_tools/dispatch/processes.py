@@ -283,7 +283,8 @@ class _Child:
     @property
     def is_worn(self) -> bool:
         """Whether another must replace it: it is old, or it has ended."""
-        return self._calls >= MAX_CALLS or bool(wait([self._process.sentinel], 0))
+        # the pipe ends before the sentinel; a message after the call is one that nobody reads
+        return self._calls >= MAX_CALLS or bool(wait([self._process.sentinel, self._connection], 0))
 
     def kill(self) -> None:
         # its group first, which can be there longer than itself

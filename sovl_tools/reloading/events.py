@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterable
 from stat import S_ISDIR
 from tempfile import TemporaryDirectory
@@ -95,8 +96,9 @@ class Events:
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
-        # a message of watchdog that normal use causes
+        # two messages of watchdog that normal use causes
         logging.getLogger("watchdog.observers.inotify").addFilter(_is_worth_telling)
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         self._report = report
         self._observer: BaseObserver | None = None
         self._watched: dict[Place, tuple[int, int]] = {}

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from stat import S_ISDIR
 from typing import NamedTuple
@@ -51,6 +51,13 @@ class Files(NamedTuple):
         return {path for path, _ in self.stamps.items() ^ now.stamps.items()}
 
 
+def files_of_tool(location: str, shared: Iterable[Files]) -> Files:
+    """Scan a tool's folder; ``shared`` are the files of the modules next to it."""
+    every = [files_below(location), *shared]
+    stamps = {path: stamp for each in every for path, stamp in each.stamps.items()}
+    return Files(stamps, frozenset().union(*(each.links for each in every)))
+
+
 def files_below(location: str, suffixes: tuple[str, ...] = ("",)) -> Files:
     """Scan a folder and its subfolders, without noise, or a single file.
 
@@ -71,14 +78,15 @@ def files_below(location: str, suffixes: tuple[str, ...] = ("",)) -> Files:
 def _paths_below(location: str) -> Iterator[str]:
     """Yield a path, and the paths of files and folders below it."""
     yield location
-    visited, folders = set[str](), deque([location])
+    visited, folders = set[tuple[int, int]](), deque([location])
     while folders:
         folder = folders.popleft()
         with contextlib.suppress(OSError, ValueError):
-            real = os.path.realpath(folder)
-            if real in visited:  # a link can lead back to a folder above it
+            status = os.stat(folder)
+            identity = status.st_dev, status.st_ino
+            if identity in visited:  # a link can lead back to a folder above it
                 continue
-            visited.add(real)
+            visited.add(identity)
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if not is_noise(entry.name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from operator import is_
 from os.path import islink
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from sovl_tools.loading.sources import Collected, Contents, collect, read_folder
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reloading.code_tools import KnownOrigin, Registrations, candidates_of, scan_origin
-from sovl_tools.reloading.fingerprint import Files, files_below
+from sovl_tools.reloading.fingerprint import Files, files_below, files_of_tool
 from sovl_tools.reloading.libraries import changed_sources, scan_libraries, unload
 from sovl_tools.reloading.loaded_folder import LoadedFolder, arriving
 
@@ -160,11 +161,24 @@ def _with_folders(state: State, *, is_patient: bool, is_forced: bool) -> State:
     )
     for location in known.keys() - {each.location for each in collected.folders}:
         forget_folder(location)
+
+    @cache
+    def shared_in(directory: str) -> list[Files]:
+        return [files_below(each) for each in sorted(shared_next_to([f"{directory}/"]))]
+
+    def scan(location: str) -> Files:
+        return files_of_tool(location, shared_in(os.path.dirname(location)))
+
     folders: dict[str, LoadedFolder] = {}
     ready: list[tuple[Contents, Files]] = []
     for folder in collected.folders:
         before = known.get(folder.location)
-        contents, files = read_folder(folder, load.settings), files_below(folder.location)
+        files = scan(folder.location)
+        may_skip = is_patient and not is_forced and load.settings.locked is None
+        if may_skip and before is not None and before.files == files:
+            folders[folder.location] = before
+            continue
+        contents = read_folder(folder, load.settings)
         is_due = before is None or before.is_due(contents, files, is_patient=is_patient)
         is_due = is_due or is_forced
         waiting = arriving(folder, before) if is_due and is_patient else None
@@ -180,7 +194,7 @@ def _with_folders(state: State, *, is_patient: bool, is_forced: bool) -> State:
         before = known.get(location)
         # a tool that fails again may write files at each import
         is_again = before is not None and before.files and before.digest == contents.digest
-        seen = files_below(location) if is_again else files
+        seen = scan(location) if is_again else files
         folders[location] = LoadedFolder(contents.folder, contents.digest, candidate, seen)
     order = [each.location for each in collected.folders]
     return state._replace(collected=collected, folders={each: folders[each] for each in order})
