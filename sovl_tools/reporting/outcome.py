@@ -58,7 +58,8 @@ class Outcome:
         took += ", not imported" * (count > 0 and not self.imported)
         found = {"error": len(self.report.errors), "warning": len(self.report.warnings)}
         problems = ", ".join(counted(number, noun) for noun, number in found.items() if number)
-        summary = f"{took}{': ' if states else ''}{states}; {problems or 'no problems'}"
+        none = "the errors are ignored" if counts["rejected"] else "no problems"
+        summary = f"{took}{': ' if states else ''}{states}; {problems or none}"
         return f"{summary}{self._fixes()}"
 
     def _fixes(self) -> str:

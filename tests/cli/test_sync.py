@@ -139,7 +139,7 @@ def test_a_manifest_is_made_where_there_is_none(run: Run, write: Write) -> None:
     assert done.out.startswith("--- /dev/null\n+++ tools/echo/echo.json\n@@ -0,0 +1,")
     assert done.code == 0
     done = run("validate")
-    assert "ST221 the description of 'text' is still what sovl-tools new wrote" in done.out
+    assert "ST221 the description of 'text' is still a placeholder" in done.out
     assert done.out.endswith(": 1 loaded; 1 warning\n")
 
 

@@ -100,7 +100,7 @@ def placeholder_text(case: Text) -> Iterator[Finding]:
     is_own = owner is None and case.text == DESCRIPTION_PLACEHOLDER.format(name)
     if is_own or case.text == PROPERTY_PLACEHOLDER.format(owner):
         words = "the description" if is_own else f"the description of {owner!r}"
-        message = f"{words} is still what sovl-tools new wrote"
+        message = f"{words} is still a placeholder"
         yield Finding(case.place, message, "write what it asks for")
 
 
