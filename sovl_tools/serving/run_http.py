@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -39,20 +40,24 @@ def listen(host: str, port: int, security: Security, *, allow_all: bool = False)
         raise ListeningError(f"there's no address {host!r}: {_reason(error)}") from error
     # most clients try this family first, or have no other
     found.sort(key=lambda each: each[0] != socket.AF_INET)
-    family, _, _, _, address = found[0]
+    family, kind, protocol, _, address = found[0]
     is_local = ip_address(str(address[0]).partition("%")[0]).is_loopback
     if not (is_local or security.tokens or allow_all):
         words = f"on {host} everyone who reaches it could call the tools"
         advice = "demand a token with --token-env NAME, or say --allow-unauthenticated"
         raise ListeningError(f"{words}: {advice}")
+    # not create_server: its sockets name no protocol, and then asyncio leaves small answers waiting
+    # (it sets TCP_NODELAY only for TCP)
+    listening = socket.socket(family, kind, protocol)
     try:
-        # "::" is every address, also those of IPv4
-        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-        return socket.create_server(
-            address, family=family, backlog=socket.SOMAXCONN, dualstack_ipv6=both
-        )
+        if os.name == "posix":  # elsewhere it would let two servers share the port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(socket.SOMAXCONN)
     except OSError as error:
+        listening.close()
         raise ListeningError(f"can't listen on {host}:{port}: {_reason(error)}") from error
+    return listening
 
 
 def _reason(error: Exception) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -153,6 +154,12 @@ def test_what_takes_too_long_at_the_end_is_cut_off() -> None:
             wait_until(lambda: "last" in OPEN)
         assert call.result().status_code == 503
     wait_until(lambda: not OPEN)
+
+
+def test_small_answers_do_not_wait_for_more() -> None:
+    # asyncio sets TCP_NODELAY for the connections of a socket that names its protocol
+    with listen("localhost", 0, Security()) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
 
 
 def test_everybody_may_not_call_unless_that_is_said() -> None:
