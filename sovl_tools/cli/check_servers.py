@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
+from collections.abc import Iterable
 from glob import glob
 from itertools import groupby
 from time import perf_counter
@@ -106,7 +108,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     destinations = destinations_for(asked.formats, found)
     subjects: list[Subject] = []
     failures: list[str] = []
-    for source in asked.sources or found.servers:
+    for source in _sources(asked, found):
         try:
             subjects += _subjects(asked, source, found)
         except (SovlToolsError, ValueError) as error:
@@ -154,6 +156,20 @@ class _Options(NamedTuple):
     ignore: tuple[str, ...]
     warnings_as_errors: bool
     formats: tuple[Destination, ...]
+
+
+def _sources(asked: _Options, found: Configuration) -> Iterable[str]:
+    """Return what is named on the command line, or the configured servers."""
+    if len(asked.sources) > 1 and not all(_is_source(each, found) for each in asked.sources):
+        command = shlex.join([shlex.join(asked.sources)])
+        raise Misuse(f"put a command in quotes: sovl-tools check {command}")
+    return asked.sources or found.servers
+
+
+def _is_source(word: str, found: Configuration) -> bool:
+    """Return whether a word is more than a part of a command."""
+    is_named = word in found.servers or word.endswith(".json") or os.path.isdir(word)
+    return is_named or " " in word or "://" in word
 
 
 def _subjects(asked: _Options, source: str, found: Configuration) -> list[Subject]:

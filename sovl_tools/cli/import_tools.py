@@ -296,7 +296,7 @@ def _source_of(value: Any, indent: str = "") -> str:
         given = {
             name: getattr(value, name)
             for name, field in fields.items()
-            if field.default is field.empty or getattr(value, name) not in (field.default, ())
+            if field.default is field.empty or getattr(value, name) not in (field.default, (), {})
         }
         items = [f"{name}={_source_of(each, inner)}" for name, each in given.items()]
     elif isinstance(value, Mapping):

@@ -193,14 +193,18 @@ class Tooler(Caller):
             options: for each call; see ``call_sync``.
 
         Raises:
-            ValueError: the limit is less than 1, or an option makes no sense.
+            ValueError: the limit is less than 1, an option makes no sense, or a call isn't a pair.
             TypeError: an option is unknown; or a ``call_id`` is given, which must be unique.
         """
         _check_shared(options)
         from sovl_tools.dispatch.async_runner import gather_calls  # noqa: PLC0415 - imports asyncio
 
         check_given(check_count, limit=limit)
-        return await gather_calls(self.call, calls, limit=limit, options=options)
+        pairs: list[Any] = [*calls]
+        for pair in pairs:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004
+                raise ValueError(f"a call must be a pair of a name and arguments, not {pair!r:.80}")
+        return await gather_calls(self.call, pairs, limit=limit, options=options)
 
     def map(
         self,

@@ -283,3 +283,9 @@ def test_a_server_that_fails_keeps_no_other_from_its_check(
     assert done.code == 2
     assert "no-such-program can't be reached" in done.err
     assert "ST218" in done.out
+
+
+def test_a_command_of_several_words_is_quoted(run: Run) -> None:
+    done = run("check", "--", "python", "-m", "server")
+    words = "put a command in quotes: sovl-tools check 'python -m server'"
+    assert (done.code, words in done.err) == (2, True)

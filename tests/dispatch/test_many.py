@@ -40,6 +40,14 @@ async def test_results_come_in_the_order_of_the_calls() -> None:
     assert [result.value for result in results] == list(range(0, 20, 2))
 
 
+@check_each("calls", [["add"], ["ab"], [5], [("work",)], [("work", {}, 1)]])
+async def test_a_call_is_a_pair(calls: list[Any]) -> None:
+    def work() -> None: ...
+
+    with pytest.raises(ValueError, match="a call must be a pair of a name and arguments, not"):
+        await tooler(work).call_many(calls)
+
+
 @check_each("limit", [1, 3, None])
 async def test_so_many_calls_are_under_way_at_a_time(limit: int | None) -> None:
     counter = Counter()

@@ -123,7 +123,7 @@ def test_an_alias_stands_where_it_is_and_its_parts_at_the_anchor() -> None:
 
 @check_each("text", ["&a [*a]", "- &name 1\n- *a"])
 def test_aliases_stand_for_what_is_complete(text: str) -> None:
-    assert refused(text).message == "there's no anchor 'a' before this"
+    assert refused(text).message == "no value with the anchor 'a' ends before this"
 
 
 def test_aliases_may_stand_for_so_many_values_and_not_one_more() -> None:

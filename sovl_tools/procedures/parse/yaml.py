@@ -140,7 +140,7 @@ class _Loader(yaml.SafeLoader):
     def _alias(self, name: str, offset: int) -> Node:
         event: Any = self.get_event()  # type: ignore[no-untyped-call]
         if name not in self._sizes:  # or the alias is part of what it repeats
-            raise NotYamlError(f"there's no anchor {name!r} before this", offset)
+            raise NotYamlError(f"no value with the anchor {name!r} ends before this", offset)
         # Counted as if it were written out, and here, before there are too many to check.
         self._expanded += self._sizes[name]
         if self._expanded > MAX_EXPANSION:
