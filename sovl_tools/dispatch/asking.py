@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from sovl_tools.dispatch.failure import trace_of
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.client_requests import (
     REQUEST_KINDS,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 Secrets: TypeAlias = tuple[str, ...]
+_LOGGER = logging.getLogger("sovl_tools")
 
 
 def find_client(
@@ -41,7 +44,7 @@ def find_client(
 
     def begin(request: HostRequest) -> Future[Any]:
         asked = kind(*(_redacted(each, secrets) for each in request))
-        future = _begin(ask, asked, scope)
+        future = _begin(ask, asked, scope, secrets)
         if isinstance(request, Question | ApprovalRequest):  # a person takes the time that it takes
             scope.count_wait(1)
             future.add_done_callback(lambda _: scope.count_wait(-1))
@@ -58,7 +61,9 @@ class OnThread(NamedTuple):
     ask: Ask
 
 
-def _begin(ask: Ask | OnThread, request: HostRequest, scope: CallScope) -> Future[Any]:
+def _begin(
+    ask: Ask | OnThread, request: HostRequest, scope: CallScope, secrets: Secrets
+) -> Future[Any]:
     """Send a request; return the future of its answer."""
     from concurrent.futures import (  # noqa: PLC0415 - 10 ms, for few calls
         CancelledError,
@@ -75,7 +80,7 @@ def _begin(ask: Ask | OnThread, request: HostRequest, scope: CallScope) -> Futur
             elif isinstance(error, CancelledError):
                 future.cancel()
             else:
-                future.set_exception(_passable(error, REQUEST_KINDS[type(request)]))
+                future.set_exception(_passable(error, REQUEST_KINDS[type(request)], secrets))
 
     def take(found: Any, error: BaseException | None) -> None:
         """Take the function's return value: an answer, or an awaitable or future of one."""
@@ -111,10 +116,12 @@ def _outcome(future: Future[Any]) -> tuple[Any, BaseException | None]:
     return (None, error) if error is not None else (future.result(), None)
 
 
-def _passable(error: BaseException, kind: RequestKind) -> BaseException:
+def _passable(error: BaseException, kind: RequestKind, secrets: Secrets) -> BaseException:
     """Return the tool's exception for an exception of the function that answers."""
     if isinstance(error, ToolError | RunCancelledError | KeyboardInterrupt):
         return error
+    # a mistake of whoever wrote the function, who doesn't read what the model gets
+    _LOGGER.warning("%s failed\n%s", kind.option, trace_of(error, secrets))
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     found = kind.error(f"{kind.option} failed: {words}")
     found.__cause__ = error

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from sovl_tools import Answer, Approval, ApprovalRequest, Host, Policy, ToolContext, ToolError
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.tables import check_each
@@ -61,6 +63,14 @@ def test_a_destructive_tool_runs_once_the_host_approves(
     result = call(tools, "zap", {})
     assert (result.error and result.error.message) == words
     assert result.value == (None if words else "zapped x")
+
+
+def test_a_mistake_in_a_function_of_the_host_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    host = Host(on_approve=lambda request: request.nothing)
+    tools = tooler(destructive(), host=host, approval="destructive")
+    assert not tools.call_sync("zap", {}).ok
+    assert "on_approve failed\n" in caplog.text
+    assert "has no attribute 'nothing'" in caplog.text
 
 
 @check_each(
