@@ -239,6 +239,8 @@ def _differences(asked: _Options, subject: Subject, *, is_text: bool) -> list[Di
         if old.text != snapshot.text or before != snapshot.path:
             _write(snapshot)
         return []
+    if found and subject.is_served:
+        note(f"{plain(snapshot.path)}: listed {_as_client(snapshot)}")
     if asked.locked:
         found = found or rewritten(old.document, snapshot)
         found = [
@@ -246,6 +248,14 @@ def _differences(asked: _Options, subject: Subject, *, is_text: bool) -> list[Di
             for each in found
         ]
     return found
+
+
+def _as_client(snapshot: Snapshot) -> str:
+    """Return in words as which client a server was asked: its lists can depend on that."""
+    client = snapshot.document["client"]
+    names = ", ".join(client["credentials"])
+    words = f"over protocol {client['protocol']}, without client capabilities"
+    return f"{words}, with {names}" if names else f"{words} or credentials"
 
 
 def _write(snapshot: Snapshot) -> None:
