@@ -3,7 +3,8 @@
 The same functions are served by `sovl-tools serve`, by FastMCP's server, and by the official SDK's
 low-level server with nothing around it, all in processes of their own, in turn. The client here
 writes and reads JSON and does nothing else; what it costs is not counted. FastMCP is left out where
-it is not installed: pip install fastmcp.
+it is not installed: pip install fastmcp. Also printed are the longest silence of /healthz while
+each of ten large bodies is rejected, and the memory that takes.
 
     python scripts/bench/serving.py [--calls 2000] [--tools 1000] [--rounds 3]
 """
@@ -25,6 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+import rejected_bodies
 from measuring import ENVIRONMENT, cpu_of, show
 from shapes import HEAVY_TOOLS, SECONDS, heavy_of, make_folders
 
@@ -386,7 +388,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--tools", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", choices=["stdio", "http", "modern", "start"])
+    parser.add_argument("--only", choices=["stdio", "http", "modern", "start", "rejected"])
     options = parser.parse_args()
     if find_spec("fastmcp") is None:
         print("fastmcp is not installed; only the SDK's own server is compared")
@@ -406,6 +408,8 @@ def main() -> None:
                         least[name] = min(cost, least.get(name, cost))
                 title = f"HTTP, {MODERN}" if kind == "modern" else kind
                 compare(f"us of CPU a call over {title}", least)
+        if options.only in (None, "rejected"):
+            rejected_bodies.measure(scripts / "worst", free_port())
         if options.only in (None, "start"):
             start(scripts, many, options.tools, options.rounds)
 

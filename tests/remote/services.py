@@ -1,4 +1,4 @@
-"""Six documents in miniature, with what the documents of well-known services contain.
+"""Ten documents in miniature, with what the documents of well-known services contain.
 
 Each is written for these tests, after the constructs (not the text) of the service's own document.
 """
@@ -62,6 +62,31 @@ BOX = document(
     securitySchemes={"auth": {"type": "oauth2", "flows": {}}},
 )  # fmt: skip
 
+SPOTIFY = document(
+    "Spotify",
+    {
+        "/playlists/{id}/images": {"put": {"operationId": "upload-custom-playlist-cover",
+            "parameters": [ref("PathId", "parameters")],
+            "requestBody": {"content": {"image/jpeg": {"schema": {
+                "type": "string", "format": "byte"}}}},
+            "security": [{"oauth": ["ugc-image-upload"]}], **OK}},
+        "/me/player/play": {"put": {"operationId": "start-playback", "requestBody": {"content": {
+            "application/json": {"schema": {"type": "object", "properties": {
+                "uris": {"type": "array", "items": TEXT}, "offset": {
+                    "type": "object", "additionalProperties": True}}}}}},
+            "parameters": [query("device_id", {"title": "Device", "type": "string"})], **OK}},
+        "/search": {"get": {"operationId": "search", "parameters": [
+            query("type", {"type": "array", "items": {"type": "string", "enum": ["album"]}},
+                  required=True, explode=False), ref("Limit", "parameters")], **OK}},
+    },
+    version="3.0.3",
+    parameters={
+        "PathId": {"name": "id", "in": "path", "required": True, "schema": TEXT},
+        "Limit": query("limit", {"type": "integer", "default": 20, "required": ["limit"]}),
+    },
+    securitySchemes={"oauth": {"type": "oauth2", "flows": {}}},
+)  # fmt: skip
+
 OPENAI = document(
     "OpenAI",
     {
@@ -121,6 +146,31 @@ STRIPE = document(
                      "bearerAuth": {"type": "http", "scheme": "bearer", "bearerFormat": "x"}},
 ) | {"security": [{"basicAuth": []}, {"bearerAuth": []}]}  # fmt: skip
 
+GITHUB = document(
+    "GitHub",
+    {
+        "/repos/{owner}/{repo}/issues": {
+            "parameters": [{"name": each, "in": "path", "required": True, "schema": TEXT}
+                           for each in ("owner", "repo")],
+            "post": {"operationId": "issues/create", "requestBody": body(
+                {"type": "object", "required": ["title"], "properties": {
+                    "title": {"oneOf": [TEXT, {"type": "integer"}]},
+                    "milestone": {"nullable": True, "oneOf": [TEXT, {"type": "integer"}]},
+                    "labels": {"type": "array", "items": {"oneOf": [TEXT, {"type": "object",
+                        "properties": {"name": TEXT}}]}}}}), **OK},
+        },
+        "/markdown/raw": {"post": {"operationId": "markdown/render-raw", "requestBody": {
+            "content": {"text/plain": {"schema": TEXT}, "text/x-markdown": {"schema": TEXT}}},
+            "parameters": [{"name": "accept", "in": "header", "schema": TEXT}], **OK}},
+        "/repos/{owner}/{repo}/releases/{id}/assets": {
+            "servers": [{"url": "https://uploads.{domain}", "variables": {
+                "domain": {"default": "github.example"}}}],
+            "post": {"operationId": "repos/upload-release-asset", "parameters": [
+                query("name", required=True)], "requestBody": {"content": {
+                    "application/octet-stream": {"schema": TEXT | {"format": "binary"}}}}, **OK}},
+    },
+)  # fmt: skip
+
 SLACK = document(
     "Slack",
     {
@@ -177,12 +227,74 @@ PETS = document(
     },
 )  # fmt: skip
 
+KUBERNETES = document(
+    "Kubernetes",
+    {
+        "/api/v1/namespaces/{namespace}/pods": {
+            "parameters": [{"name": "namespace", "in": "path", "required": True, "schema": TEXT},
+                           query("pretty")],
+            "post": {"operationId": "createCoreV1NamespacedPod", "requestBody": body(
+                ref("io.k8s.api.core.v1.Pod"), "*/*"), **OK},
+            "patch": {"operationId": "patchCoreV1NamespacedPod", "requestBody": {"content": {
+                "application/json-patch+json": {"schema": {"type": "object"}},
+                "application/apply-patch+yaml": {"schema": {"type": "object"}}}}, **OK},
+        },
+        "/api/v1/watch": {"get": {"operationId": "watch", "deprecated": True, "parameters": [
+            query("fieldSelector", TEXT | {"uniqueItems": True})], **OK}},
+    },
+    schemas={"io.k8s.api.core.v1.Pod": {
+        "description": "A pod.", "type": "object", "properties": {
+            "apiVersion": TEXT, "metadata": {"default": {}, "allOf": [ref("Meta")]},
+            "port": {"format": "int-or-string", "oneOf": [{"type": "integer"}, TEXT]}},
+        "x-kubernetes-group-version-kind": [{"group": "", "kind": "Pod"}]},
+        "Meta": {"type": "object", "properties": {"creationTimestamp": TEXT | {"nullable": True}}}},
+    securitySchemes={"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}},
+) | {"security": [{"BearerToken": []}]}  # fmt: skip
+
+DIGITALOCEAN = document(
+    "DigitalOcean",
+    {
+        "/v2/droplets": {
+            "post": {"operationId": "droplets_create", "requestBody": body(
+                {"anyOf": [
+                    {"title": "One", "allOf": [{"type": "object", "properties": {"name": TEXT},
+                                                "required": ["name"]}, ref("droplet")]},
+                    {"title": "Many", "allOf": [{"type": "object", "properties": {
+                        "names": {"type": "array", "items": TEXT}}, "required": ["names"]},
+                        ref("droplet")]}]}), **OK},
+            "delete": {"operationId": "droplets_destroy", "parameters": [
+                query("tag_name", required=True), {"$ref": "parameters/elsewhere.yml"}], **OK},
+        },
+        "/v2/droplets?beta=true": {"get": {"operationId": "droplets_beta", "parameters": [
+            query("beta", {"type": "boolean"}), query("page", {"type": "integer"})], **OK}},
+        "/v2/images": {"post": {"operationId": "images_create", "requestBody": body(
+            ref("image")), **OK}},
+    },
+    version="3.1.1",
+    schemas={
+        "droplet": {"type": "object", "required": ["size", "image"], "properties": {
+            "size": TEXT, "image": {"oneOf": [TEXT, {"type": "integer"}]}}},
+        "image": {"$id": "https://schemas.example/image", "type": "object", "properties": {
+            "region": {"$ref": "#region"}, "parent": {"$ref": "https://schemas.example/image"},
+            "kind": {"$dynamicRef": "#kind"}}, "$defs": {
+                "region": {"$anchor": "region", "type": "string", "enum": ["ams3"]},
+                "kind": {"$dynamicAnchor": "kind", "type": "string"}}},
+    },
+    securitySchemes={"bearer_auth": {"type": "http", "scheme": "bearer"}},
+) | {"security": [{"bearer_auth": []}]}  # fmt: skip
+
 SERVICES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "box": (BOX, {}),
+    "spotify": (SPOTIFY, {}),
     "openai": (OPENAI, {}),
     "stripe": (STRIPE, {}),
+    "github": (GITHUB, {}),
     "slack": (SLACK, {"/hooks": "the security scheme 'nowhere' isn't defined"}),
     "twilio": (TWILIO, {}),
     "petstore": (PETS, {"/pet/{petId}": "the style 'matrix' is not supported"}),
+    "kubernetes": (KUBERNETES, {}),
+    "digitalocean": (DIGITALOCEAN, {
+        "/v2/droplets": "the reference 'parameters/elsewhere.yml' leads out of the schema",
+        "/v2/images": "'images_create': the reference '#region' names an anchor"}),
 }  # fmt: skip
 """Each document, and by path what can't become a tool of it, with the reason."""

@@ -63,12 +63,14 @@ def test_each_operation_becomes_a_sound_tool_or_is_named(name: str, tmp_path: Pa
 @check_each(
     ("call", "arguments", "sent"),
     [
+        ("digitalocean droplets_beta", {"page": 2}, "/v2/droplets?beta=true&page=2"),
         ("twilio ListCall", {"StartTime_lt": "a", "StartTime": "b"},
          "/2010-04-01/Calls.json?StartTime%3C=a&StartTime=b"),
         ("openai createThread", {"include": ["a", "b"]},
          "/threads?include%5B%5D=a&include%5B%5D=b"),
         ("stripe GetCustomers", {"created": {"gt": 1}, "expand": ["x"]},
          "/v1/customers?created%5Bgt%5D=1&expand%5B0%5D=x"),
+        ("spotify search", {"type": ["album"], "limit": 1}, "/search?type=album&limit=1"),
         ("petstore findPetsByTags", {"tags": ["a", "b"], "filter": {"x": {"y": 1}}},
          "/pet/findByTags?tags=a%7Cb&filter%5Bx%5D%5By%5D=1"),
         ("stripe PostCustomers",
@@ -80,6 +82,8 @@ def test_each_operation_becomes_a_sound_tool_or_is_named(name: str, tmp_path: Pa
          [("To", "1"), ("StatusCallbackEvent", "a"), ("StatusCallbackEvent", "b"),
           ("Start<", "x")]),
         ("slack chat_postMessage", {"body": {"channel": "c"}, "token": "t"}, {"channel": "c"}),
+        ("kubernetes createCoreV1NamespacedPod", {"namespace": "n", "body": {"port": 1}},
+         {"port": 1}),
         ("openai createResponse",
          {"body": {"model": "m", "temperature": 1,
                    "input": [{"type": "message", "content": "hi"}],
