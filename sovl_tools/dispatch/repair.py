@@ -71,10 +71,10 @@ def _renamed(
     replaced: Mapping[str, str], arguments: dict[str, JSON]
 ) -> tuple[dict[str, JSON], tuple[Repair, ...]]:
     """Return arguments with the names to use instead of deprecated ones, unless both are given."""
-    names = {name: other for name, other in replaced.items() if name in arguments}
+    wanted = {name: other for name, other in replaced.items() if name in arguments}
+    taken = [*arguments, *wanted.values()]
+    names = {name: other for name, other in wanted.items() if taken.count(other) == 1}
     made = {names.get(name, name): value for name, value in arguments.items()}
-    if len(made) < len(arguments):  # two would be one
-        return arguments, ()
     repairs = [
         each
         for name, other in names.items()
