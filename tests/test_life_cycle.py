@@ -232,7 +232,7 @@ def test_a_model_may_call_by_an_alias_but_is_not_told_of_it(registry: ToolRegist
 
 
 @pytest.mark.parametrize(
-    "command", ["call tell --args {}", "show tell", "map tell --inputs inputs.jsonl"]
+    "command", ["call tell --args {}", "show tell", "test tell", "map tell --inputs inputs.jsonl"]
 )
 def test_commands_load_the_tool_behind_an_alias(
     command: str, write: Write, run: Run, tmp_path: Path

@@ -39,7 +39,7 @@ from sovl_tools.linting.routing import (
 )
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.sources import collect
+from sovl_tools.loading.sources import aliases_of, collect
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.outcome import counted
@@ -188,12 +188,17 @@ def test(
 
 
 def _folders(found: Configuration, names: Collection[str]) -> list[ToolFolder]:
-    """Return the folders of the tools of some names, or all; the first of each name."""
+    """Return the folders of the tools of some names or aliases, or all; the first of each name."""
     collected = collect(found.paths, exclude=found.exclude)
     refuse_unlisted(collected.diagnostics)
     if not collected.folders:
         raise Misuse(f"there's no tool in {' or '.join(map(repr, found.paths))}")
-    return named_folders(collected.folders, names)
+    own = {each.name for each in collected.folders}
+    wanted = collect(found.paths, names=names, exclude=found.exclude).folders if names else ()
+    owners = {alias: each.name for each in wanted for alias in aliases_of(each)}
+    return named_folders(
+        collected.folders, [each if each in own else owners.get(each, each) for each in names]
+    )
 
 
 def _has_any(words: Sequence[str], example: Example) -> bool:
